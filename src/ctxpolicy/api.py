@@ -1,0 +1,219 @@
+"""A policy ready to use: `load` it, then `apply` it to a list or open a managed `window` in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ctxpolicy.archive import Archive, open_archive
+from ctxpolicy.compile import compile_policy
+from ctxpolicy.data import builtin_policies
+from ctxpolicy.drivers import Effects, adrive, drive
+from ctxpolicy.errors import CtxPolicyError, PolicyInvalid
+from ctxpolicy.pipeline import Pipeline
+from ctxpolicy.policy.model import Compact, Spec
+from ctxpolicy.result import Result
+from ctxpolicy.session import Session
+from ctxpolicy.summarize import summarizer
+from ctxpolicy.summarize.request import Summarize
+from ctxpolicy.view import View
+from ctxpolicy.window import ManagedWindow
+
+Metas = Sequence[Mapping[str, Any] | None] | Mapping[int, Mapping[str, Any]] | None
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One message as a policy sees it now: `role` as read, `tool` called or answered, and what protects it."""
+
+    index: int
+    role: str
+    tool: str | None
+    tokens: int
+    protects: str | None
+
+
+class Policy:
+    """A checked policy. Immutable; compiled once for each wire format it meets."""
+
+    def __init__(self, spec: Spec, base: Path | None = None) -> None:
+        self.spec = spec
+        self._base = base
+        self._pipelines: dict[str | None, Pipeline] = {}
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.spec.name!r}: limit {self.spec.budget.limit:,} tokens, {len(self.spec.rules)} rules>"
+
+    def with_window(self, window: int) -> Policy:
+        """The same policy for a model that accepts `window` tokens. Raises PolicyInvalid if no budget is left."""
+        budget = replace(self.spec.budget, window=window)
+        if budget.limit <= 0:
+            raise PolicyInvalid(
+                f"a window of {window:,} tokens leaves no budget: x ratio {budget.ratio:g} - reserve "
+                f"{budget.reserve:,} = {budget.limit:,} tokens; take a larger window or a smaller reserve"
+            )
+        return Policy(replace(self.spec, budget=budget), self._base)
+
+    def pipeline(self, format: str | None = None) -> Pipeline:
+        """The compiled pipeline for a wire format (None: OpenAI Chat)."""
+        if format not in self._pipelines:
+            self._pipelines[format] = compile_policy(self.spec, format)
+        return self._pipelines[format]
+
+    def apply(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        summarize: Summarize | None = None,
+        archive: Any = None,
+        state: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        meta: Metas = None,
+    ) -> Result:
+        """Apply the policy once, as if this list were taken over now; `messages` is never changed.
+
+        `tools` are the schemas sent along. `summarize` overrides the policy's summariser. `archive` is a directory,
+        an `Archive`, a callable, or None or False: nothing is written. `state` is that of the previous result: pass it
+        with the same originals, or with the list that was returned, each time with what is new behind it. `meta` is
+        the metadata of the messages, in a sequence or by index.
+
+        Raises MessageTooLarge where a rule refuses a message, TranscriptInvalid for what is no message.
+        """
+        session = self._session(messages, tools, state, format, meta)
+        effects = self._effects(summarize, open_archive(archive))
+        return session.finish(drive(session.start(effects), effects))
+
+    async def aapply(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        summarize: Summarize | None = None,
+        archive: Any = None,
+        state: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        meta: Metas = None,
+    ) -> Result:
+        """`apply` with a summariser that may be async."""
+        session = self._session(messages, tools, state, format, meta)
+        effects = self._effects(summarize, open_archive(archive))
+        return session.finish(await adrive(session.start(effects), effects))
+
+    def window(
+        self,
+        *,
+        tools: Sequence[Any] | None = None,
+        summarize: Summarize | None = None,
+        archive: Any = None,
+        messages: Sequence[Any] = (),
+        state: Mapping[str, Any] | None = None,
+        format: str | None = None,
+        window: int | None = None,
+        meta: Metas = None,
+    ) -> ManagedWindow:
+        """A managed list for a live loop: append to it, and send what `prepare` returns.
+
+        `archive` None is what the policy declares, False is none. `window` is another model's size in tokens. The
+        other arguments are those of `apply`. Raises MessageTooLarge if a message given here is refused.
+        """
+        if window is not None:
+            return self.with_window(window).window(
+                tools=tools, summarize=summarize, archive=archive, messages=messages, state=state, format=format, meta=meta
+            )
+        store = open_archive(self.spec.archive.path or False) if archive is None else open_archive(archive)
+        session = self._session((), tools, None, format, None)
+        made = ManagedWindow(session, self._effects(summarize, store))
+        made.take_over(messages, state, _metas(meta, len(messages)))
+        return made
+
+    def resume(
+        self,
+        dump: Mapping[str, Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        summarize: Summarize | None = None,
+        archive: Any = None,
+        format: str | None = None,
+    ) -> ManagedWindow:
+        """The window that `window.dump()` saved, ready to go on. Raises CtxPolicyError for what is no dump."""
+        if not isinstance(dump, Mapping) or not {"messages", "state"} <= set(dump):
+            raise CtxPolicyError("this is not a dump of a window: it has no `messages` and `state`")
+        made = self.window(
+            tools=tools, summarize=summarize, archive=archive, messages=dump["messages"], state=dump["state"], format=format
+        )
+        made.calibrate(float(dump.get("factor", 1.0)))
+        return made
+
+    def look(
+        self, messages: Sequence[Any], *, tools: Sequence[Any] | None = None, format: str | None = None, meta: Metas = None
+    ) -> list[Row]:
+        """The list as the policy sees it, no rule applied: a row for each message."""
+        session = self._session(messages, tools, None, format, meta)
+        view: View = session.view()
+        protection = view.protection()
+        return [
+            Row(i, item.role, ", ".join(item.tools) or None, item.tokens, protection[i])
+            for i, item in enumerate(view.items)
+        ]
+
+    def _session(
+        self,
+        messages: Sequence[Any],
+        tools: Sequence[Any] | None,
+        state: Mapping[str, Any] | None,
+        format: str | None,
+        meta: Metas,
+    ) -> Session:
+        session = Session(self.pipeline(format), tools)
+        session.take_over(messages, state, _metas(meta, len(messages)))
+        return session
+
+    def _effects(self, summarize: Summarize | None, archive: Archive | None) -> Effects:
+        """The summariser of each compact rule: the caller's, else the rule's own, else the policy's."""
+        found: dict[str, Summarize] = {}
+        for rule in self.spec.rules:
+            if isinstance(rule.action, Compact):
+                use = summarize or summarizer(rule.action.summarizer or self.spec.summarizer, self._base)
+                if use is not None:
+                    found[rule.id] = use
+        return Effects(found, archive)
+
+
+def _metas(meta: Metas, size: int) -> list[Mapping[str, Any] | None] | None:
+    """Metadata as one entry for each message, None where nothing was given."""
+    if meta is None:
+        return None
+    if isinstance(meta, Mapping):
+        return [meta.get(i) for i in range(size)]
+    if len(meta) != size:
+        raise CtxPolicyError(f"meta has {len(meta)} entries for {size} messages; give one each, or a mapping by index")
+    return list(meta)
+
+
+def load(path: str | PathLike[str]) -> Policy:
+    """The policy of a file, or of `builtin:NAME`. Raises PolicyInvalid, with every finding, for one that must not run,
+    and an OSError for a file that cannot be read."""
+    from ctxpolicy.policy.load import checked, load_file
+
+    file = _builtin(path) if isinstance(path, str) and path.startswith("builtin:") else Path(path)
+    return Policy(checked(load_file(file)), file.parent)
+
+
+def loads(text: str) -> Policy:
+    """The policy of a text; relative paths in it start from the working directory. Raises PolicyInvalid."""
+    from ctxpolicy.policy.load import checked, load_spec
+
+    return Policy(checked(load_spec(text)))
+
+
+def _builtin(name: str) -> Path:
+    known = builtin_policies()
+    file = known.get(name.removeprefix("builtin:"))
+    if file is None:
+        raise CtxPolicyError(f"there is no {name}: known are {', '.join(f'builtin:{n}' for n in known)}")
+    return file

@@ -1,0 +1,137 @@
+"""The `ctxpolicy` command: a group that loads a command's module only when it is called.
+
+Exit codes: 0 clean, 1 findings or failed conversations, 2 bad usage or unreadable input, 3 internal error. A command
+returns its code. Only this package prints and exits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from ctxpolicy.errors import CtxPolicyError, PolicyInvalid
+
+# Name and one-line help; the commands' own say the same, which a test checks. `--help` loads none of their modules.
+COMMANDS = {
+    "check": "Check policy files: errors at line and column, with hints.",
+    "apply": "Apply a policy to transcripts.",
+    "inspect": "Show what fills the window and what the next call would do.",
+    "restore": "Put back what a policy took out.",
+    "show": "Print the effective policy and where each value comes from.",
+    "schema": "Print the JSON Schema of the policy language.",
+}
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+PIPE_CLOSED = 141  # 128 + SIGPIPE
+INTERNAL = 3
+
+_EPILOG = """\
+Shell completion: eval "$(_CTXPOLICY_COMPLETE=bash_source ctxpolicy)", likewise zsh_source and fish_source.
+
+Exit codes: 0 clean, 1 findings or failed conversations, 2 bad usage or unreadable input, 3 internal error.
+"""
+
+
+class _Commands(click.Group):
+    """Loads commands when asked, and turns every error into a line and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"ctxpolicy.cli.{name.replace('-', '_')}").command
+        if not any(option.name == "debug" for option in command.params):
+            command.params.append(_debug_option())
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Commands are {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command {name!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        _never_fail_to_print()
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()  # here, where a closed pipe can still be handled
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except BrokenPipeError:
+            _abandon_stdout()
+            code = PIPE_CLOSED
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted; no file was left half-written", err=True)
+            code = INTERRUPTED
+        except Exception as error:  # noqa: BLE001 - the one place where what goes wrong becomes a line and a code
+            code = _report(error, debug=ctx.meta.get("ctxpolicy.debug", False))
+        ctx.exit(code or 0)
+
+
+def _report(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    if isinstance(error, (CtxPolicyError, OSError)):
+        click.echo(explain(error), err=True)
+        return 2
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    advice = "" if debug else "; run it again with --debug and report what it prints"
+    click.echo(f"error: this is a fault in ctxpolicy ({what}){advice}", err=True)
+    return INTERNAL
+
+
+def explain(error: Exception) -> str:
+    """An error as a user reads it: a policy's report as it is, anything else on one line."""
+    if isinstance(error, PolicyInvalid):
+        return str(error)
+    if isinstance(error, OSError) and not isinstance(error, CtxPolicyError) and error.strerror:
+        return "error: " + (f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
+    return f"error: {error}"
+
+
+def _never_fail_to_print() -> None:
+    """Names and texts from a transcript may hold what the terminal cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
+
+
+def _abandon_stdout() -> None:
+    """The reader has gone: what is still buffered goes nowhere, so that the interpreter's own flush is quiet."""
+    with contextlib.suppress(OSError, ValueError):  # stdout may be no file: then nothing is flushed at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta["ctxpolicy.debug"] = True  # shared with the contexts of commands
+
+
+def _debug_option() -> click.Option:
+    return click.Option(
+        ["--debug"], is_flag=True, expose_value=False, callback=_debug, help="Show the traceback of an error."
+    )
+
+
+main = _Commands(
+    "ctxpolicy",
+    params=[_debug_option()],
+    help="A policy engine for the working memory of LLM agents: check a policy, apply it, see what it does.",
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+main = click.version_option(package_name="ctxpolicy", prog_name="ctxpolicy")(main)

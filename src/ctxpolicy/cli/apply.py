@@ -1,0 +1,111 @@
+"""`ctxpolicy apply`: a policy on recorded conversations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from ctxpolicy.actions.compact import NO_SUMMARISER
+from ctxpolicy.archive import Archive, open_archive
+from ctxpolicy.cli.options import Setup, format_option, policy_options, setup, targets
+from ctxpolicy.cli.output import note
+from ctxpolicy.cli.rewrite import Outcome, rewrite
+from ctxpolicy.result import Result
+from ctxpolicy.transcripts import Conversation
+
+_STAYED = ("kept", "pinned", "live")
+
+
+@click.command("apply")
+@click.argument("transcripts", nargs=-1, required=True, metavar="TRANSCRIPT...")
+@policy_options()
+@click.option(
+    "--output", "-o", metavar="OUT", help="File to write, or directory for several inputs.  [default: stdout]"
+)
+@click.option("--archive", metavar="DIR|none", help="Where the originals go, in place of what the policy says.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, not even the archive.")
+@format_option("--format")
+def command(
+    transcripts: tuple[str, ...],
+    policy: str,
+    window: int | None,
+    tools: Path | None,
+    pins: frozenset[int] | None,
+    summarizer: str | None,
+    output: str | None,
+    archive: str | None,
+    dry_run: bool,
+    wire_format: str | None,
+) -> int:
+    """Apply a policy to transcripts.
+
+    Each conversation comes out as the policy would send it now, in the shape and with the bytes it had wherever the
+    policy changed nothing. Originals go to the archive; `ctxpolicy restore` puts them back. `-` is standard input.
+
+    \b
+    ctxpolicy apply --policy policy.yaml session.jsonl -o short.jsonl
+    ctxpolicy apply -p builtin:default --summarizer extract --window 8000 --dry-run session.jsonl
+    """
+    chosen = setup(policy, window, tools, pins, summarizer, wire_format)
+    run = _Run(chosen, False if dry_run else _archive(archive, chosen))
+    outcome = rewrite(targets(transcripts, output), run, write=not dry_run)
+    run.report(outcome, dry_run=dry_run)
+    return outcome.code
+
+
+def _archive(option: str | None, chosen: Setup) -> Archive | Literal[False]:
+    """Where originals go: one archive for all conversations, so that one process writes one file."""
+    where = chosen.policy.spec.archive.path if option is None else option
+    return False if where is None or option == "none" else open_archive(where) or False
+
+
+class _Run:
+    """The policy as a transformation of conversations, with what is to be told about it at the end."""
+
+    def __init__(self, chosen: Setup, archive: Archive | Literal[False]) -> None:
+        self._setup, self._archive = chosen, archive
+        self._messages = self._before = self._after = 0
+        self._acts: Counter[tuple[str, str]] = Counter()
+        self._unasked: list[str] = []
+        self._troubles: list[str] = []
+
+    def __call__(self, conversation: Conversation) -> Sequence[Any]:
+        result = self._setup.apply(conversation, archive=self._archive)
+        self._count(result)
+        return result.messages
+
+    def _count(self, result: Result) -> None:
+        self._messages += len(result.decisions)
+        self._before += result.usage.before["total"]
+        self._after += result.usage.after["total"]
+        for decision in result.decisions:
+            if decision.fate not in _STAYED:
+                self._acts[decision.by or "", decision.fate] += 1
+        self._unasked += [f"{e.rule}: {e.reason}" for e in result.events if NO_SUMMARISER in e.reason]
+        self._troubles += [str(e) for e in result.events if e.failed]
+
+    def report(self, outcome: Outcome, *, dry_run: bool) -> None:
+        """What was done, on standard error; the last line says it all."""
+        for trouble in self._troubles:
+            note(f"warning: {trouble}")
+        if self._unasked:
+            more = f" (and {len(self._unasked) - 1:,} more)" if len(self._unasked) > 1 else ""
+            note(f"note: {self._unasked[0]}{more}; set one with --summarizer extract, or in the policy")
+        note(self._line(outcome, dry_run))
+
+    def _line(self, outcome: Outcome, dry_run: bool) -> str:
+        acts = ", ".join(f"{rule} {fate} {count:,}" for (rule, fate), count in self._acts.items())
+        failed = f", {outcome.failed:,} failed" if outcome.failed else ""
+        return (
+            f"{_count_of(outcome.done, 'conversation')}{failed}, {_count_of(self._messages, 'message')}, "
+            f"{self._before:,} -> {self._after:,} tokens; {acts or 'no rule acted'}"
+            + ("; dry run, nothing was written" if dry_run else "")
+        )
+
+
+def _count_of(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

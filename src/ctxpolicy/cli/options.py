@@ -1,0 +1,190 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+import msgspec
+
+from ctxpolicy.errors import CtxPolicyError, TranscriptInvalid
+from ctxpolicy.transcripts import Conversation
+
+if TYPE_CHECKING:
+    from ctxpolicy.api import Policy
+    from ctxpolicy.archive import Archive
+    from ctxpolicy.result import Result
+    from ctxpolicy.summarize import Summarize
+
+FORMATS = ("openai-chat",)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_file = click.Path(path_type=Path)
+
+
+class _Indexes(click.ParamType[frozenset[int]]):
+    """Message indexes with commas between, counted from 0 as `inspect` shows them."""
+
+    name = "N,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        texts = [text.strip() for text in value.split(",") if text.strip()]
+        if not texts or not all(text.isdecimal() for text in texts):
+            self.fail(
+                f"{value!r} is not a list of message indexes; write numbers with commas, as in 0,7,12", param, ctx
+            )
+        return frozenset(map(int, texts))
+
+
+def policy_options(default: str | None = None) -> Callable[[_Function], _Function]:
+    """The options that say which policy runs, and on what; without a default `--policy` is required."""
+    policy = click.option(
+        "--policy", "-p", default=default, required=default is None, show_default=default is not None,
+        metavar="FILE", help="Policy file, or builtin:NAME.",
+    )  # fmt: skip
+    window = click.option(
+        "--window", type=click.IntRange(min=1), metavar="N", help="Tokens the model accepts, in place of the policy's."
+    )
+    tools = click.option(
+        "--tools", type=_file, metavar="FILE", help="JSON file with the tool schemas, in place of the transcript's."
+    )
+    pins = click.option("--pin", "pins", type=_Indexes(), help="Messages to pin, by index from 0, as `inspect` shows.")
+    summarizer = click.option(
+        "--summarizer", metavar="HOW",
+        help="none, extract, scripted:FILE or command:CMD, in place of the policy's.",
+    )  # fmt: skip
+    return _all(policy, window, tools, pins, summarizer)
+
+
+def format_option(*names: str) -> Callable[[_Function], _Function]:
+    """How the transcript's messages are written."""
+    return click.option(
+        *names,
+        "wire_format",
+        type=click.Choice(FORMATS),
+        help="How messages are written; told by content if not given.",
+    )
+
+
+def _all(*options: Callable[[_Function], _Function]) -> Callable[[_Function], _Function]:
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A loaded policy and the options that go into each of its runs.
+
+    `summarize` is what `--summarizer` names: False for `none`, None where it is not given.
+    """
+
+    policy: Policy
+    tools: list[Any] | None = None
+    pins: frozenset[int] = frozenset()
+    summarize: Summarize | Literal[False] | None = None
+    wire_format: str | None = None
+
+    def apply(
+        self, conversation: Conversation, *, archive: Archive | Literal[False], summarize: Summarize | None = None
+    ) -> Result:
+        """The policy on one conversation. `summarize` stands in for the policy's where `--summarizer` is not given."""
+        return self.policy.apply(
+            conversation.messages,
+            tools=self.tools_of(conversation),
+            summarize=summarize if self.summarize is None else self.summarize,
+            archive=archive,
+            format=self.wire_format,
+            meta=self.meta(conversation),
+        )
+
+    def tools_of(self, conversation: Conversation) -> list[Any] | None:
+        """Everything that is sent beside the list: tools, and a system prompt that stands outside the messages."""
+        tools = self.tools if self.tools is not None else conversation.tools
+        if conversation.system:
+            return [*(tools or ()), {"system": conversation.system}]
+        return tools
+
+    def meta(self, conversation: Conversation) -> list[dict[str, bool] | None] | None:
+        """The metadata beside each message; raises TranscriptInvalid for a pin that names no message."""
+        count = len(conversation.messages)
+        beyond = sorted(index for index in self.pins if index >= count)
+        if beyond:
+            raise TranscriptInvalid(
+                f"--pin {beyond[0]}: the conversation has {count:,} messages, the last is {count - 1}", index=count - 1
+            )
+        return [{"pin": True} if i in self.pins else None for i in range(count)] if self.pins else None
+
+
+def setup(
+    policy: str,
+    window: int | None,
+    tools: Path | None,
+    pins: frozenset[int] | None,
+    summarizer: str | None,
+    wire_format: str | None = None,
+) -> Setup:
+    """What the common options say. Raises CtxPolicyError for a policy, tools file or summariser that cannot be used."""
+    loaded = load_policy(policy)
+    if window is not None:
+        loaded = loaded.with_window(window)
+    schemas = read_tools(tools) if tools else None
+    return Setup(loaded, schemas, pins or frozenset(), _summarize(summarizer), wire_format)
+
+
+def load_policy(name: str) -> Policy:
+    """The policy in a file, or the built-in one that `builtin:NAME` names."""
+    from ctxpolicy.api import load
+
+    return load(name)
+
+
+def _summarize(text: str | None) -> Summarize | Literal[False] | None:
+    if text is None:
+        return None
+    from ctxpolicy.summarize import summarizer
+
+    return summarizer(text, Path()) or False
+
+
+def read_tools(path: Path) -> list[Any]:
+    """The tool schemas in a JSON file: an array, or an object with `tools`."""
+    try:
+        value = msgspec.json.decode(path.read_bytes())
+    except msgspec.DecodeError as error:
+        raise CtxPolicyError(f"{path}: is not JSON: {error}; give an array of tool schemas") from None
+    tools = value.get("tools") if isinstance(value, dict) else value
+    if not isinstance(tools, list):
+        raise CtxPolicyError(f"{path}: holds no tool schemas; give an array of them, or an object with `tools`")
+    return tools
+
+
+def targets(transcripts: Sequence[str], output: str | None) -> list[tuple[str, str]]:
+    """Each transcript with where its result goes.
+
+    Raises click.UsageError where results would get in each other's way.
+    """
+    if len(transcripts) == 1 and not (output and Path(output).is_dir()):
+        return [(transcripts[0], output or "-")]
+    if output is None:
+        raise click.UsageError("several transcripts need a directory for the results: give -o DIR")
+    if "-" in transcripts:
+        raise click.UsageError(
+            "standard input has no name to be given in a directory; give -o FILE and only this input"
+        )
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(f"several transcripts need a directory for the results, and {output} is a file")
+    names = [Path(transcript).name for transcript in transcripts]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise click.UsageError(
+            f"two transcripts are named {sorted(twice)[0]}, and their results would be; do them apart"
+        )
+    return [(transcript, str(folder / name)) for transcript, name in zip(transcripts, names, strict=True)]

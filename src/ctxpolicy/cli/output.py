@@ -1,0 +1,113 @@
+"""What the terminal gets: widths, colours, bars and tables."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def terminal_width() -> int:
+    """Columns to write in; never under 1."""
+    return max(1, shutil.get_terminal_size().columns)
+
+
+def coloured() -> bool:
+    """Whether standard output takes colour: a terminal that is not dumb, and NO_COLOR (no-color.org) is not set."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, **style: Any) -> str:
+    """The text in a style (`click.style`), or as it is where there is no colour."""
+    return click.style(text, **style) if coloured() else text
+
+
+def note(text: str) -> None:
+    """A line beside the results, on standard error."""
+    click.echo(text, err=True)
+
+
+def printable(text: str) -> str:
+    """A text from a transcript on one line, without what could steer the terminal."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def fit(text: str, width: int) -> str:
+    """The text cut to `width` characters, the last being an ellipsis where something is missing."""
+    return text if len(text) <= width else text[: width - 1] + _ellipsis() if width > 0 else ""
+
+
+def bar(share: float, cells: int) -> str:
+    """A share of 1.0 as a bar of `cells` characters; more than 1.0 fills it."""
+    eighths = round(max(0.0, min(share, 1.0)) * cells * 8)
+    if not _can_show(_EIGHTHS):
+        return ("#" * (eighths // 8)).ljust(cells, ".")
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(cells)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage: `47 %`."""
+    return f"{share * 100:.0f} %"
+
+
+def _can_show(text: str) -> bool:
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _ellipsis() -> str:
+    return "…" if _can_show("…") else "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. It may be cut down to `least` characters; where all are, the highest `drop` goes first."""
+
+    title: str
+    right: bool = False
+    least: int | None = None  # None: never cut
+    drop: int = 0
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """The lines of a table, its titles first, none longer than `width`. The last column is not padded."""
+    wanted = [max(len(c.title), *(len(row[i]) for row in rows), 0) for i, c in enumerate(columns)]
+    shown = [i for i, size in enumerate(wanted) if any(row[i] for row in rows)] or [0]
+    while len(shown) > 1 and _total(_floor(columns, wanted, i) for i in shown) > width:
+        shown.remove(max(shown, key=lambda i: (columns[i].drop, i)))
+    sizes = {i: wanted[i] for i in shown}
+    while (over := _total(sizes.values()) - width) > 0:
+        widest = max(shown, key=lambda i: sizes[i] - _floor(columns, wanted, i))
+        spare = sizes[widest] - _floor(columns, wanted, widest)
+        if spare <= 0:
+            break
+        sizes[widest] -= max(1, min(over, spare) // 2)
+    lines = [[c.title for c in columns], *rows]
+    return [fit(_line(columns, line, sizes), width) for line in lines]
+
+
+def _total(sizes: Iterable[int]) -> int:
+    return sum(size + 2 for size in sizes) - 2
+
+
+def _floor(columns: Sequence[Column], wanted: Sequence[int], i: int) -> int:
+    least = columns[i].least
+    return wanted[i] if least is None else min(wanted[i], least)
+
+
+def _line(columns: Sequence[Column], cells: Sequence[str], sizes: dict[int, int]) -> str:
+    texts = [
+        (fit(cells[i], size).rjust if columns[i].right else fit(cells[i], size).ljust)(size)
+        for i, size in sizes.items()
+    ]
+    return "  ".join(texts).rstrip()

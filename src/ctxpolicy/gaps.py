@@ -1,0 +1,122 @@
+"""Gaps: what is about to leave a list, as contiguous runs priced with the markers that will stand for them.
+
+Runs that meet become one, and a run that meets a marker already there takes it in. A run that would not be smaller
+with its marker than without it is not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from ctxpolicy.items import Item, Tally
+from ctxpolicy.marks import Mark
+from ctxpolicy.values import reference
+
+_ANY_REF = "3f9a12c0d4e1"  # stands in for a reference while a gap is priced
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Positions `start` to `stop` of a list are to be replaced by one message that says `text`."""
+
+    start: int
+    stop: int
+    text: str
+    ref: str
+
+
+class Run(msgspec.Struct):
+    """Positions `start` to `stop` that leave, what they amount to, and what the marker for them costs."""
+
+    start: int
+    stop: int
+    out: Tally
+    count: int
+    chars: int
+    lines: int
+    price: int = 0
+
+    @property
+    def made(self) -> bool:
+        return self.price < self.out.tokens
+
+
+class Gaps:
+    """The runs taken so far. `saved` is the tally that the list loses when they are made, markers priced in."""
+
+    def __init__(self, items: Sequence[Item], mark: Mark, price: Callable[[str], int]) -> None:
+        self._items, self._mark, self._cost = items, mark, price
+        self._by_start: dict[int, Run] = {}
+        self._by_stop: dict[int, Run] = {}
+        self.saved = Tally({})
+
+    def take(self, start: int, stop: int) -> Run:
+        """Take positions out. They must not have been taken before."""
+        run = self._measured(start, stop)
+        while (left := self._neighbour(run.start - 1, self._by_stop, run.start)) is not None:
+            run = self._join(left, run)
+        while (right := self._neighbour(run.stop, self._by_start, run.stop)) is not None:
+            run = self._join(run, right)
+        run.price = self._price(run)
+        self._by_start[run.start] = self._by_stop[run.stop] = run
+        self._settle(run, 1)
+        return run
+
+    def runs(self) -> Iterator[Run]:
+        """The runs worth making, in order."""
+        return (self._by_start[start] for start in sorted(self._by_start) if self._by_start[start].made)
+
+    def changes(self) -> Iterator[Change]:
+        """The same runs with the texts and references of their markers."""
+        for run in self.runs():
+            yield self.change(run)
+
+    def change(self, run: Run) -> Change:
+        ref = reference_of(self._items[run.start : run.stop])
+        return Change(run.start, run.stop, self._text(run, ref), ref)
+
+    def _neighbour(self, position: int, index: dict[int, Run], edge: int) -> Run | None:
+        """The run or old marker that touches this edge."""
+        if edge in index:
+            run = index[edge]
+            del self._by_start[run.start], self._by_stop[run.stop]
+            self._settle(run, -1)
+            return run
+        if 0 <= position < len(self._items) - 1 and self._items[position].ours == "gap":
+            return self._measured(position, position + 1)
+        return None
+
+    def _measured(self, start: int, stop: int) -> Run:
+        run = Run(start, stop, Tally({}), 0, 0, 0)
+        for item in self._items[start:stop]:
+            run.out.add(item)
+            run.count += item.count
+            run.chars += len(item.message.text)
+            run.lines += item.message.text.count("\n") + 1
+        return run
+
+    def _join(self, a: Run, b: Run) -> Run:
+        return Run(
+            a.start, b.stop, a.out.plus(b.out), a.count + b.count, a.chars + b.chars, a.lines + b.lines
+        )
+
+    def _settle(self, run: Run, sign: int) -> None:
+        """Add a run's savings to the total, or take them back."""
+        if run.made:
+            self.saved = self.saved.plus(run.out, sign)
+            self.saved.tokens -= sign * run.price
+            self.saved.roles["injected"] = self.saved.roles.get("injected", 0) - sign * run.price
+
+    def _price(self, run: Run) -> int:
+        return self._cost(self._text(run, _ANY_REF))
+
+    def _text(self, run: Run, ref: str) -> str:
+        return self._mark.text(
+            count=run.count, chars=run.chars, lines=run.lines, tokens=run.out.tokens, tool="messages", ref=ref
+        )
+
+
+def reference_of(items: Sequence[Item]) -> str:
+    """The reference under which these items' messages are archived."""
+    return reference([item.message.wire for item in items])

@@ -1,0 +1,84 @@
+"""From wire messages to items: everything about a message that does not depend on its place is settled here, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from ctxpolicy.formats import Format
+from ctxpolicy.items import Edit, Item
+from ctxpolicy.marks import Marks
+from ctxpolicy.messages import Message
+from ctxpolicy.oddities import Watch
+from ctxpolicy.tokens import Meter
+
+ReadRole = Callable[[Item], str | None]  # `read_as`: the role by which the rules see it, or None for its own
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How a policy reads a list: the wire format, the counter, its own marks, and a maker of `read_as` readers."""
+
+    format: Format
+    meter: Meter
+    marks: Marks
+    read_as: Callable[[], ReadRole] | None
+
+    def price(self, text: str) -> int:
+        """Tokens of a message of ours that says `text`."""
+        return self.meter.MESSAGE_OVERHEAD + self.meter.text(text)
+
+
+class Intake:
+    """Reads one list, message by message in order. Remembers which tool each call id asked for, and what was odd."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._read_as = reading.read_as() if reading.read_as else None
+        self._asked: dict[str, str] = {}
+        self._watch = Watch()
+
+    def read(self, wire: Any, start: int, meta: Mapping[str, Any] | None = None) -> Item:
+        """The item of the caller's message at `start`. Raises TranscriptInvalid for what is not a message."""
+        reading = self._reading
+        message = reading.format.read(wire, start)
+        self._watch.see(message, start, pending=meta is not None and meta.get("pending") is True)
+        item = Item(message, message.role, reading.meter.message(message), start, start + 1, meta=meta)
+        if message.role == "user":
+            known = reading.marks.know(message.text)
+            if known is not None:
+                item.ours, item.count, item.role = known.kind, known.count, "injected"
+                return item
+        elif message.calls or message.role == "tool":
+            item.tools = self._tools(message)
+        if self._read_as is not None:
+            item.role = self._read_as(item) or message.role
+        return item
+
+    def oddities(self) -> list[str]:
+        """What was odd in the messages read since this was last asked, in words."""
+        return self._watch.report()
+
+    def _tools(self, message: Message) -> tuple[str, ...]:
+        if message.calls:
+            for call in message.calls:
+                self._asked[call.id or ""] = call.tool
+            return tuple(call.tool for call in message.calls)
+        asked = self._asked.get(message.result_of or "") or message.name
+        return (asked,) if asked else ()
+
+
+def changed(reading: Reading, item: Item, wire: Any, edit: Edit) -> Item:
+    """The item with another wire message in its place; its role as read and its tools stay."""
+    message = reading.format.read(wire, item.start)
+    tokens = reading.meter.message(message)
+    return Item(message, item.role, tokens, item.start, item.end, item.tools, None, 1, item.meta, edit)
+
+
+def mark(reading: Reading, text: str, start: int, end: int, edit: Edit) -> Item:
+    """A summary or marker of ours, standing for the caller's messages from `start` to `end`."""
+    message = reading.format.read(reading.format.say(text), start)
+    known = reading.marks.know(text)
+    ours, count = (known.kind, known.count) if known else ("gap", 0)
+    return Item(message, "injected", reading.meter.message(message), start, end, (), ours, count, None, edit)

@@ -1,0 +1,133 @@
+"""The working list: items (a message and what the policy knows of it), their tally, and the facts that conditions ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from ctxpolicy.messages import Message
+
+Ours = Literal["summary", "gap"]
+Leaving = Literal["truncated", "masked", "compacted", "evicted", "repaired"]
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """How a message of the working list came to stand where the caller's list has others.
+
+    `until` is the place in the caller's list up to which that list must be unchanged for the edit to hold; all
+    edits of one compaction share the end of its last place and one `group`, and stand or fall together.
+    """
+
+    rule: str
+    fate: Leaving
+    ref: str
+    until: int
+    group: str = ""
+    arrival: bool = False  # made when the message arrived
+
+
+class Item(msgspec.Struct):
+    """One place of the working list. Immutable but for `traits`, a memo.
+
+    `start` and `end` bound the messages of the caller's list that this one stands for. `role` is the role as read.
+    `tools` are the names of the tools called, or of the one whose result this is. `count` is how many earlier
+    messages a marker or summary stands for (0 where its text does not say).
+    """
+
+    message: Message
+    role: str
+    tokens: int
+    start: int
+    end: int
+    tools: tuple[str, ...] = ()
+    ours: Ours | None = None
+    count: int = 1
+    meta: Mapping[str, Any] | None = None
+    edit: Edit | None = None
+    traits: int = -1
+
+
+class Tally(msgspec.Struct):
+    """Running totals over a working list; adding and removing an item costs the same however long the list is."""
+
+    roles: dict[str, int] = {}
+    tokens: int = 0
+    messages: int = 0
+    results: int = 0
+    turns: int = 0
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> Tally:
+        tally = cls()
+        for item in items:
+            tally.add(item)
+        return tally
+
+    def add(self, item: Item, sign: int = 1) -> None:
+        """Count an item in (or out, with sign -1). Markers and summaries are tokens but no messages."""
+        role, tokens = item.role, item.tokens * sign
+        self.roles[role] = self.roles.get(role, 0) + tokens
+        self.tokens += tokens
+        if item.ours is None:
+            self.messages += sign
+            if role == "user":
+                self.turns += sign
+            elif role == "tool":
+                self.results += sign
+
+    def copy(self) -> Tally:
+        return Tally(dict(self.roles), self.tokens, self.messages, self.results, self.turns)
+
+    def plus(self, other: Tally, sign: int = 1) -> Tally:
+        roles = {r: self.roles.get(r, 0) + sign * other.roles.get(r, 0) for r in {**self.roles, **other.roles}}
+        return Tally(
+            roles,
+            self.tokens + sign * other.tokens,
+            self.messages + sign * other.messages,
+            self.results + sign * other.results,
+            self.turns + sign * other.turns,
+        )
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What a condition can ask of the list. `used` is calibrated tokens of everything sent."""
+
+    used: float
+    limit: int
+    messages: int
+    tool_tokens: int
+    results: int
+    turns: int
+
+    @property
+    def pressure(self) -> float:
+        return self.used / self.limit
+
+    @property
+    def headroom(self) -> float:
+        return self.limit - self.used
+
+
+class Load(msgspec.Struct, frozen=True):
+    """The part of a call that is not the list: tokens of tools and the per-call overhead, and the calibration."""
+
+    limit: int
+    tools: int = 0
+    overhead: int = 0
+    factor: float = 1.0
+
+    def used(self, tally: Tally) -> int:
+        """Tokens of everything sent, by the plain counter."""
+        return tally.tokens + self.tools + self.overhead
+
+    def facts(self, tally: Tally) -> Facts:
+        return Facts(
+            self.used(tally) * self.factor,
+            self.limit,
+            tally.messages,
+            tally.roles.get("tool", 0),
+            tally.results,
+            tally.turns,
+        )

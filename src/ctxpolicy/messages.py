@@ -1,0 +1,35 @@
+"""What one message is to the rules: facts read once from the wire message, which itself stays untouched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A tool call. `arguments` is the text as it stands on the wire (normally a JSON object)."""
+
+    id: str | None
+    tool: str
+    arguments: str
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One item of the list, as a format read it.
+
+    `wire` is the caller's own object. `role` is the wire role, one of system, developer, user, assistant, tool.
+    `text` is the text parts joined; media, reasoning and unknown parts are not in it. `result_of` is the id of the
+    call this message answers. `has` holds any of image, audio, file, reasoning, tool_call, error. `media` counts
+    pictures, sounds and files. `extra` is other text that is sent and counted (reasoning, refusals, names).
+    """
+
+    wire: Any
+    role: str
+    text: str
+    name: str | None = None
+    calls: tuple[Call, ...] = ()
+    result_of: str | None = None
+    has: frozenset[str] = frozenset()
+    media: tuple[tuple[str, int], ...] = ()
+    extra: tuple[str, ...] = ()

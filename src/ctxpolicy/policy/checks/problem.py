@@ -1,0 +1,32 @@
+"""What a check is given and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ctxpolicy.policy.model import Spec
+from ctxpolicy.policy.node import Path_
+
+
+class Problem(NamedTuple):
+    """Something wrong at a path of the effective document; with `key`, at that key of the mapping there."""
+
+    code: str
+    path: Path_
+    message: str
+    hint: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a check looks at. `spec.pins[n]` stands at ("pins", n) of the document, and so on.
+
+    `limit` is the budget limit in tokens; None while the budget is missing or wrong. `unsure` names top-level keys
+    of which parts were rejected: nothing can be said about what they lack.
+    """
+
+    spec: Spec
+    limit: int | None
+    unsure: frozenset[str]

@@ -1,0 +1,134 @@
+"""From a policy's text to the frozen policy, or to everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from ctxpolicy.data import builtin_policies
+from ctxpolicy.errors import PolicyInvalid
+from ctxpolicy.policy import checks
+from ctxpolicy.policy.build import build
+from ctxpolicy.policy.compose import BUILTIN, Composition, compose
+from ctxpolicy.policy.findings import Finding
+from ctxpolicy.policy.model import Spec
+from ctxpolicy.policy.node import Node, Source
+from ctxpolicy.policy.report import report
+from ctxpolicy.policy.source import PolicyUnreadable, read, source_of
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of a policy.
+
+    `spec` is None where any finding is an error. `document` is the effective policy with the place of each value,
+    None where the YAML cannot be read. `is_base` is true of a policy that says neither what window it is for nor what
+    to do, and so can only be one that others extend.
+    """
+
+    name: str
+    spec: Spec | None
+    findings: tuple[Finding, ...]
+    document: Node | None
+    is_base: bool = False
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that stop the policy."""
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+
+def load_spec(text: str, name: str = "<policy>", base: Path | None = None) -> Loaded:
+    """Load a policy from its text.
+
+    `name` stands for the file in findings; relative `extends` start from the folder `base`, by default the current
+    one. Raises nothing: what is wrong is in the findings.
+    """
+    return _load(source_of(text, name, base or Path()), text, None)
+
+
+def load_file(path: str | Path, name: str | None = None) -> Loaded:
+    """Load a policy from a file. Raises PolicyUnreadable (an OSError) where there is no text to read."""
+    path = Path(path)
+    source, text = read(path, name)
+    return _load(source, text, path)
+
+
+def load_checked(path: str | PathLike[str]) -> tuple[Spec, Path | None]:
+    """The policy in a file, or of `builtin:NAME`, and the folder that its own paths start from.
+
+    The folder is None for a built-in policy: its paths start from the current one. Raises PolicyInvalid for one that
+    must not run, PolicyUnreadable where there is no text to read.
+    """
+    name = str(path)
+    if not name.startswith(BUILTIN):
+        return checked(load_file(name)), Path(name).parent
+    known = builtin_policies()
+    file = known.get(name.removeprefix(BUILTIN))
+    if file is None:
+        there = ", ".join(BUILTIN + policy for policy in known)
+        raise PolicyUnreadable(f"there is no built-in policy `{name}`; there are {there}")
+    return checked(load_file(file, name)), None
+
+
+def loads_checked(text: str) -> Spec:
+    """The policy of a text. Raises PolicyInvalid for one that must not run."""
+    return checked(load_spec(text))
+
+
+def checked(loaded: Loaded) -> Spec:
+    """The policy, if nothing stops it. Raises PolicyInvalid with every finding and, as its text, the whole report."""
+    if loaded.spec is None:
+        raise PolicyInvalid(report(loaded.findings), loaded.findings)
+    return loaded.spec
+
+
+def _load(source: Source, text: str, file: Path | None) -> Loaded:
+    document, composition = compose(source, text, file)
+    if document is None:
+        return Loaded(source.name, None, _in_order(composition.findings, source), None)
+    spec, findings = _judge(document, composition)
+    found = _in_order([*composition.findings, *findings], source)
+    loaded = Loaded(source.name, spec, found, document, _is_base(document))
+    return loaded if not loaded.errors else Loaded(source.name, None, found, document, loaded.is_base)
+
+
+def _judge(document: Node, composition: Composition) -> tuple[Spec, list[Finding]]:
+    """The third layer, on what the first two let pass."""
+    spec = build(document.plain())
+    budget_known = not composition.unsure & {"budget", "extends", ""} and spec.budget.window > 0
+    limit = spec.budget.limit if budget_known and spec.budget.limit > 0 else None
+    context = checks.Context(spec, limit, frozenset(composition.unsure))
+    problems = list(checks.run(context))
+    return spec, [_finding(document, problem) for problem in _allowed(problems, document, composition)]
+
+
+def _allowed(problems: list[checks.Problem], document: Node, composition: Composition) -> list[checks.Problem]:
+    """Without the warnings that `allow` silences; an entry that silences nothing is a warning itself."""
+    allow = document.mapping.get("allow")
+    codes = set(allow.mapping) if allow else set()
+    silent = {p.code for p in problems if p.code in codes and p.code.startswith("CP4")}
+    idle = [] if composition.unsure else sorted(codes - silent)
+    unused = [checks.Problem("CP409", ("allow",), _idle(code), "remove the entry", code) for code in idle]
+    return [p for p in problems if p.code not in silent] + unused
+
+
+def _idle(code: str) -> str:
+    reason = "it is an error, and an error stops a policy" if not code.startswith("CP4") else "there is no such warning"
+    return f"`allow: {code}` silences nothing: {reason}"
+
+
+def _finding(document: Node, problem: checks.Problem) -> Finding:
+    span = document.key(problem.path, problem.key) if problem.key else document.place(problem.path)
+    return span.finding(problem.code, problem.message, problem.hint)
+
+
+def _is_base(document: Node) -> bool:
+    return not any(key in document.mapping for key in ("pins", "rules")) and "budget" not in document.mapping
+
+
+def _in_order(findings: Iterable[Finding], source: Source) -> tuple[Finding, ...]:
+    """The policy's own findings from top to bottom, then those of its bases."""
+    return tuple(sorted(findings, key=lambda f: (f.file != source.name, f.file, f.line, f.column, f.code)))

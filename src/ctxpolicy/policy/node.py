@@ -1,0 +1,103 @@
+"""A policy document as it was written: plain values, each with its place in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ctxpolicy.policy.findings import Finding
+from ctxpolicy.policy.model import Scalar
+
+Path_ = tuple[str | int, ...]  # the keys and indexes that lead from the root to a value
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A policy file: the name that reports show, its lines, and the folder that relative `extends` start from."""
+
+    name: str
+    lines: tuple[str, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a file. Lines and columns count characters from 1; the end is exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def finding(self, code: str, message: str, hint: str | None = None) -> Finding:
+        """A finding about this stretch; what reaches past its first line is marked to the end of that line."""
+        lines = self.source.lines
+        text = lines[self.line - 1] if self.line <= len(lines) else ""
+        end = self.end_column if self.end_line == self.line else len(text.rstrip()) + 1
+        return Finding(code, message, self.source.name, self.line, self.column, max(end, self.column + 1), text, hint)
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}"
+
+
+DEFAULT = Span(Source("default", (), Path()), 0, 0, 0, 0)  # where a value stands that nobody wrote
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A value and its place. A mapping's `keys` say where each key stands. Never changed once made, so trees share."""
+
+    value: Scalar | list[Node] | dict[str, Node]
+    span: Span
+    keys: Mapping[str, Span] = field(default_factory=dict)
+
+    @property
+    def mapping(self) -> dict[str, Node]:
+        """The entries of a mapping; of anything else, none."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def items(self) -> list[Node]:
+        """The items of a list; of anything else, none."""
+        return self.value if isinstance(self.value, list) else []
+
+    def plain(self) -> Any:
+        """The same as dicts, lists and scalars."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
+
+    def at(self, path: Iterable[str | int]) -> Node:
+        """The value at a path; where the path leads nowhere, the last value on the way."""
+        node = self
+        for step in path:
+            found = node.mapping.get(step) if isinstance(step, str) else _item(node.items, step)
+            if found is None:
+                return node
+            node = found
+        return node
+
+    def place(self, path: Path_) -> Span:
+        """Where to point for a path: a mapping or list at its key, an item at its start, a scalar at itself."""
+        node = self.at(path)
+        if not isinstance(node.value, (dict, list)) or not path:
+            return _first(node)
+        last = path[-1]
+        parent = self.at(path[:-1])
+        return parent.keys.get(last, node.span) if isinstance(last, str) else _first(node)
+
+    def key(self, path: Path_, key: str) -> Span:
+        """Where a key of the mapping at `path` stands; where it is not written, the mapping."""
+        return self.at(path).keys.get(key) or self.place(path)
+
+
+def _item(items: list[Node], index: int) -> Node | None:
+    return items[index] if index < len(items) else None
+
+
+def _first(node: Node) -> Span:
+    """A mapping's first key stands for the mapping: an end many lines below helps nobody."""
+    return next(iter(node.keys.values()), node.span) if isinstance(node.value, dict) else node.span

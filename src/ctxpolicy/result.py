@@ -1,0 +1,115 @@
+"""What a run tells: a decision for every message, an event for every rule, and the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+Fate = Literal["kept", "pinned", "live", "truncated", "masked", "compacted", "evicted", "repaired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What happened to one input message. `by` is the rule or pin that decided; tokens are before and after."""
+
+    index: int
+    fate: Fate
+    by: str | None
+    tokens: int
+    left: int
+    ref: str | None = None
+
+    def __str__(self) -> str:
+        who = f" by {self.by}" if self.by else ""
+        size = f"{self.tokens:,} tokens" if self.left == self.tokens else f"{self.tokens:,} -> {self.left:,} tokens"
+        return f"message {self.index}: {self.fate}{who}, {size}" + (f", ref {self.ref}" if self.ref else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one rule did in one pass, or why it declined. `before` and `after` are tokens of everything sent.
+
+    `rule` is None for what the run itself has to say (an oddity in the input, no room, a dropped edit).
+    `failed` marks a call, archive or step that went wrong.
+    """
+
+    rule: str | None
+    action: str
+    acted: bool
+    reason: str
+    before: int
+    after: int
+    min_gain: int | None = None
+    messages: int = 0  # how many left or changed
+    ref: str | None = None
+    failed: bool = False
+
+    def __str__(self) -> str:
+        head = f"{self.rule}: " if self.rule else ""
+        gain = f", min_gain {self.min_gain:,}" if self.min_gain is not None else ""
+        return f"{head}{self.reason} ({self.before:,} -> {self.after:,} tokens{gain})"
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What a run took out of one place: the wire messages as they stood, and the SHA-256 of the text left there."""
+
+    ref: str
+    removed: tuple[Any, ...]
+    left: str
+    rule: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """The archive's record: `{ref, removed, left}`."""
+        return {"ref": self.ref, "removed": list(self.removed), "left": self.left}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of everything sent. `before` and `after` map each role as read, and `total`, to tokens.
+
+    `total` includes the tools and the per-call overhead; `pressure` is used / limit after the run; `fits` says
+    whether that is at most 1.0. `limit` is in tokens.
+    """
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    tools: int
+    limit: int
+    pressure: float
+    fits: bool
+
+
+class Result:
+    """One run: the list to send and everything known about how it came to be.
+
+    `messages` holds the caller's own objects where nothing changed. `decisions` has one entry for each input message,
+    worked out when first asked for. `state` is a JSON value to hand to the next `apply`, None while there is nothing
+    to remember. `removed` is what this run took out, as it stood.
+    """
+
+    def __init__(
+        self,
+        messages: list[Any],
+        decide: Callable[[], tuple[Decision, ...]],
+        events: tuple[Event, ...],
+        usage: Usage,
+        save: Callable[[], dict[str, Any] | None],
+        removed: tuple[Removed, ...],
+    ) -> None:
+        self.messages, self.events, self.usage, self.removed = messages, events, usage, removed
+        self._decide, self._save = decide, save
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        return self._decide()
+
+    @cached_property
+    def state(self) -> dict[str, Any] | None:
+        return self._save()
+
+    def __repr__(self) -> str:
+        used, limit = self.usage.after["total"], self.usage.limit
+        return f"<Result: {len(self.messages)} messages, {used:,} of {limit:,} tokens, {len(self.events)} events>"

@@ -1,0 +1,200 @@
+"""One list under one policy: what it is made of, what came in since the last run, and how a run's outcome is taken up.
+
+`policy.apply` uses a session once, a managed window keeps one. Effects are not here: `start` gives the run to drive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ctxpolicy import state as states
+from ctxpolicy.decide import decisions
+from ctxpolicy.drivers import Effects
+from ctxpolicy.intake import Intake
+from ctxpolicy.items import Item, Load, Tally
+from ctxpolicy.ledger import Ledger
+from ctxpolicy.memory import Memory
+from ctxpolicy.pipeline import Arrival, Outcome, Pipeline, Running, arrive, run
+from ctxpolicy.result import Event, Result, Usage
+from ctxpolicy.view import View
+
+
+class Session:
+    """The working list of a policy, and everything that is carried from run to run."""
+
+    def __init__(self, pipeline: Pipeline, tools: Sequence[Any] | None) -> None:
+        self.pipeline = pipeline
+        self.load: Load = pipeline.load(tools)
+        self.items: list[Item] = []
+        self.tally = Tally()
+        self.memories: dict[str, Memory] = {}
+        self._intake = Intake(pipeline.reading)
+        self._ledger = Ledger()
+        self._given: list[Item] = []  # the input of the next run: items as they came in, before append rules cut them
+        self._arrivals: list[Arrival] = []  # cut, but not archived yet
+        self._due: list[int] = []  # positions that the append rules must see again, for want of an archive
+        self._notes: list[str] = []
+        self._next_memories = self.memories
+        self._size = 0  # of the list that a run is working on
+
+    def take_over(
+        self,
+        messages: Sequence[Any],
+        state: Mapping[str, Any] | None,
+        metas: Sequence[Mapping[str, Any] | None] | None,
+    ) -> None:
+        """Begin with a list that exists already. Raises MessageTooLarge, TranscriptInvalid, CtxPolicyError."""
+        saved = states.load(state) if state is not None else None
+        returned = saved is not None and states.is_returned(saved, messages)
+        if metas is None and saved is not None and returned:
+            metas = [saved.metas.get(i) for i in range(len(messages))]
+        given = [self._intake.read(wire, i, metas[i] if metas else None) for i, wire in enumerate(messages)]
+        for wire in messages:
+            self._ledger.add(wire)
+        items = given
+        if saved is not None:
+            self._remember(saved)
+            if not returned:
+                laid = states.lay(saved, given, self.pipeline.reading)
+                items = laid.items
+                self._notes += laid.dropped
+        for item in items:
+            self._settle(item)
+        self._given = given
+
+    def read(self, wire: Any, meta: Mapping[str, Any] | None) -> Item:
+        """The item of a message that would come next. Raises TranscriptInvalid for what is no message."""
+        return self._intake.read(wire, self._ledger.length, meta)
+
+    def add(self, item: Item) -> None:
+        """Add a message that came in. Raises MessageTooLarge; then nothing has changed."""
+        self._settle(item)
+        self._ledger.add(item.message.wire)
+        self._given.append(item)
+
+    def _settle(self, item: Item) -> None:
+        """Put an item at the end of the working list, as the append rules leave it."""
+        if item.edit is None and item.ours is None:
+            item, cut = arrive(self.pipeline, item, len(self.items))
+            if cut is not None:
+                self._arrivals.append(cut)
+        self.items.append(item)
+        self.tally.add(item)
+
+    def _remember(self, saved: states.State) -> None:
+        if saved.policy == self.pipeline.spec.hash:
+            self.memories = saved.memories
+        elif saved.memories:
+            self._notes.append("the policy has changed: breakers and failed spans start anew, edits stay")
+
+    def view(self) -> View:
+        return View(self.items, self.tally, self.load, self.pipeline.traits, self.pipeline.pins)
+
+    def start(self, effects: Effects) -> Running:
+        """A run over the list as it is now. Messages added while it runs are kept behind its outcome."""
+        self._arrive_again()
+        self._size = len(self.items)
+        self._next_memories = {rule: memory.copy() for rule, memory in self.memories.items()}
+        return run(
+            self.pipeline,
+            list(self.items),
+            self.tally.copy(),
+            tuple(self._arrivals),
+            self.load,
+            self._next_memories,
+            can_ask=effects.can_ask,
+            archived=effects.archive is not None,
+        )
+
+    def _arrive_again(self) -> None:
+        for position in self._due:
+            whole = self.items[position]
+            self.items[position], cut = arrive(self.pipeline, whole, position)
+            if cut is not None:
+                self._arrivals.append(cut)
+                self.tally.add(whole, -1)
+                self.tally.add(self.items[position])
+        self._due = []
+
+    def finish(self, outcome: Outcome, *, lazily: bool = False) -> Result:
+        """Take up the outcome of the run. `lazily`: work out the state only when it is asked for.
+
+        That is sound only where nobody else can change the messages.
+        """
+        late, given = self.items[self._size :], self._given
+        before, after = self._before(late), outcome.tally.copy()
+        shift = len(outcome.items) - self._size
+        if outcome.undone:
+            self._due = [cut.position for cut in self._arrivals if cut.position < self._size]
+        self._arrivals = [
+            msgspec.structs.replace(cut, position=cut.position + shift)
+            for cut in self._arrivals
+            if cut.position >= self._size
+        ]
+        self.items = [*outcome.items, *late]
+        self.tally = outcome.tally
+        for item in late:
+            self.tally.add(item)
+        self.memories = self._next_memories
+        self._given = list(self.items)
+        events = (*self._noted(before), *outcome.events)
+        end = View(outcome.items, after, self.load, self.pipeline.traits, self.pipeline.pins)
+        shown = given[: len(given) - len(late)]
+        state = self._state(outcome.items)
+        made = None if lazily else state()
+        return Result(
+            [item.message.wire for item in outcome.items],
+            lambda: decisions(shown, end),
+            events,
+            self._usage(before, after),
+            state if lazily else lambda: made,
+            outcome.removed,
+        )
+
+    def dump(self, effects: Effects) -> dict[str, Any]:
+        """The working list and state as JSON values, with what was cut since the last run archived first.
+
+        Where the archive cannot be written, those messages are dumped whole.
+        """
+        items = list(self.items)
+        if self._arrivals and effects.archive is not None:
+            try:
+                effects.archive.put([r.record() for cut in self._arrivals for r in cut.removed])
+            except Exception:  # noqa: BLE001 - whatever an archive raises, nothing may be lost
+                for cut in self._arrivals:
+                    items[cut.position] = cut.whole
+            else:
+                self._arrivals = []
+        return {"messages": [item.message.wire for item in items], "state": self._state(items)()}
+
+    def _before(self, late: Sequence[Item]) -> Tally:
+        """The tally of what went into the run."""
+        tally = Tally.of(self._given)
+        for item in late:
+            tally.add(item, -1)
+        return tally
+
+    def _noted(self, before: Tally) -> list[Event]:
+        used = self.load.used(before)
+        notes = [*self._notes, *self._intake.oddities()]
+        self._notes = []
+        return [Event(None, "run", False, note, used, used) for note in notes]
+
+    def _state(self, items: list[Item]) -> Any:
+        digest_at = self._ledger.digests(items)
+        memories = {rule: memory.copy() for rule, memory in self.memories.items()}
+        return lambda: states.save(self.pipeline.spec.hash, items, digest_at.__getitem__, memories)
+
+    def _usage(self, before: Tally, after: Tally) -> Usage:
+        pressure = self.load.facts(after).pressure
+        return Usage(
+            {"total": self.load.used(before), **before.roles},
+            {"total": self.load.used(after), **after.roles},
+            self.load.tools,
+            self.load.limit,
+            pressure,
+            pressure <= 1.0,
+        )

@@ -1,0 +1,258 @@
+"""Templates: a small, safe part of Jinja2.
+
+A template is judged by an allow-list of node types before anything of it is compiled: Jinja2 folds constants while it
+compiles, which runs code. What passes can only choose, repeat a written-out list, filter and print; it cannot call,
+import, compute or reach into a value. Text without anything but `{{ name }}` needs no Jinja2 at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ctxpolicy.errors import CtxPolicyError
+
+if TYPE_CHECKING:
+    from jinja2 import nodes
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+PROMPT_VARIABLES = frozenset({"span", "word_limit", "nothing", "count", "previous", "task"})
+MARKER_VARIABLES = frozenset({"count", "chars", "lines", "tokens", "tool", "ref"})
+
+Render = Callable[..., str]  # takes the variables by keyword
+
+MAX_SOURCE = 64 * 1024  # characters
+MAX_OUTPUT = 4 * 1024 * 1024  # characters
+MAX_DEPTH = 24  # of the syntax tree: far above any prompt, far below the interpreter's stack
+MAX_LOOPS = 2
+MAX_ROUNDS = 10_000  # of a loop, with those around it
+
+_PLAIN = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
+_ALL_PLAIN = re.compile(r"(?:[^{]++|\{(?![{%#])|\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\})*+")
+# What looks like a name and is none in Jinja2.
+_WORDS = frozenset({"true", "false", "none", "True", "False", "None", "and", "or", "not", "in", "is", "if", "else"})
+_NEWLINE = re.compile("\r\n?")
+
+# Jinja2's syntax tree, by the names of its classes; everything else is turned away.
+_NODES = frozenset(
+    {"Template", "Output", "TemplateData", "Name", "Const", "If", "CondExpr", "For", "List", "Tuple", "Filter", "Test"}
+    | {"Compare", "Operand", "And", "Or", "Not", "Concat"}
+)
+_FILTERS = frozenset({"trim", "upper", "lower", "capitalize", "title", "length", "default", "first", "last", "int"})
+_TESTS = frozenset({"defined", "undefined", "none", "string", "number"})
+_CALLED = {
+    "Call": "a template cannot call anything",
+    "Getattr": "a template cannot reach into a value with a dot",
+    "Getitem": "a template cannot reach into a value with `[...]`",
+    "Include": "a template cannot include another",
+    "Import": "a template cannot import another",
+    "FromImport": "a template cannot import another",
+    "Extends": "a template cannot extend another",
+    "Macro": "a template cannot define macros",
+    "CallBlock": "a template cannot call macros",
+    "Assign": "a template cannot set variables",
+    "AssignBlock": "a template cannot set variables",
+}
+_ARITHMETIC = {
+    "Add": "+",
+    "Sub": "-",
+    "Mul": "*",
+    "Div": "/",
+    "FloorDiv": "//",
+    "Mod": "%",
+    "Pow": "**",
+    "Neg": "-",
+    "Pos": "+",
+}
+
+
+class TemplateError(CtxPolicyError, ValueError):
+    """A template that is not allowed, or that wrote more than MAX_OUTPUT characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a template. `line` counts from 1 within the template."""
+
+    message: str
+    line: int
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found: the variables that the template uses, and its faults."""
+
+    variables: frozenset[str]
+    faults: tuple[Fault, ...]
+
+
+def is_plain(text: str) -> bool:
+    """True when a template holds nothing but words and `{{ name }}`."""
+    return _ALL_PLAIN.fullmatch(text) is not None and _WORDS.isdisjoint(_PLAIN.findall(text))
+
+
+def literal(text: str) -> str:
+    """The words of a plain template, without its variables."""
+    return _PLAIN.sub("", text)
+
+
+def check(text: str, allowed: frozenset[str]) -> Checked:
+    """Judge a template that may use the variables `allowed`. Nothing of it is compiled or run."""
+    if len(text) > MAX_SOURCE:
+        return Checked(
+            frozenset(), (Fault(f"a template may have {MAX_SOURCE:,} characters, this one has {len(text):,}", 1),)
+        )
+    if is_plain(text):
+        places = [(found[1], text.count("\n", 0, found.start()) + 1) for found in _PLAIN.finditer(text)]
+        faults = [_unknown(name, line, allowed) for name, line in places if name not in allowed]
+        return Checked(frozenset(name for name, _ in places), tuple(faults))
+    return _check_tree(text, allowed)
+
+
+def compile(text: str) -> Render:
+    """A function from variables, by keyword, to the finished text.
+
+    None is written as nothing; every variable that the template uses must be given. Raises TemplateError for a
+    template that `check` would fault; the function raises it for an output above MAX_OUTPUT.
+    """
+    if len(text) <= MAX_SOURCE and is_plain(text):
+        return _plain(text)
+    checked = check(text, PROMPT_VARIABLES | MARKER_VARIABLES)
+    if checked.faults:
+        raise TemplateError(checked.faults[0].message)
+    from jinja2 import TemplateRuntimeError
+
+    template = _environment().from_string(text)
+
+    def render(**variables: object) -> str:
+        try:
+            return _capped(template.generate(**variables))
+        except (TypeError, ValueError, LookupError, ArithmeticError, TemplateRuntimeError) as error:
+            raise TemplateError(f"the template failed: {error}") from error
+
+    return render
+
+
+def _plain(text: str) -> Render:
+    # Jinja2 writes every line break as "\n"; both ways of rendering must agree.
+    parts = _PLAIN.split(_NEWLINE.sub("\n", text))  # words at even places, names at odd ones
+
+    def render(**variables: object) -> str:
+        return _capped(_text(variables[part]) if place % 2 else part for place, part in enumerate(parts))
+
+    return render
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _capped(pieces: Iterator[str]) -> str:
+    written: list[str] = []
+    room = MAX_OUTPUT
+    for piece in pieces:
+        room -= len(piece)
+        if room < 0:
+            raise TemplateError(f"the template wrote more than {MAX_OUTPUT:,} characters")
+        written.append(piece)
+    return "".join(written)
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_blank_none,
+    )
+    environment.globals.clear()
+    return environment
+
+
+def _blank_none(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _check_tree(text: str, allowed: frozenset[str]) -> Checked:
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        tree = _environment().parse(text)
+    except TemplateSyntaxError as error:
+        return Checked(frozenset(), (Fault(f"this is no template: {error.message}", error.lineno),))
+    except RecursionError:
+        return Checked(frozenset(), (_too_deep(1),))
+    walk = _Walk(allowed)
+    walk.visit(tree)
+    return Checked(frozenset(walk.used), tuple(walk.faults))
+
+
+def _unknown(name: str, line: int, allowed: frozenset[str]) -> Fault:
+    from ctxpolicy.policy.phrases import did_you_mean
+
+    known = f"known here: {', '.join(sorted(allowed))}"
+    return Fault(
+        f"the template uses `{name}`, which it is not given", line, did_you_mean(name, sorted(allowed)) or known
+    )
+
+
+def _too_deep(line: int) -> Fault:
+    return Fault("the template is nested too deep", line, "make it simpler")
+
+
+class _Walk:
+    """The allow-list, node by node. Its own stack, so that no template can exhaust the interpreter's."""
+
+    def __init__(self, allowed: frozenset[str]) -> None:
+        self.allowed = allowed
+        self.used: set[str] = set()
+        self.faults: list[Fault] = []
+
+    def visit(self, tree: nodes.Template) -> None:
+        stack: list[tuple[Any, int, int, int, frozenset[str]]] = [(tree, 0, 0, 1, frozenset())]
+        while stack and len(self.faults) < 10:
+            node, depth, loops, rounds, own = stack.pop()
+            kind = type(node).__name__
+            if depth > MAX_DEPTH:
+                self.faults.append(_too_deep(node.lineno))
+                return
+            self.judge(node, kind, own)
+            if kind == "For":
+                own = own | {node.target.name} if type(node.target).__name__ == "Name" else own
+                loops, rounds = loops + 1, rounds * max(1, len(getattr(node.iter, "items", ())))
+                self.judge_loop(node, loops, rounds)
+            stack.extend((child, depth + 1, loops, rounds, own) for child in reversed(list(node.iter_child_nodes())))
+
+    def judge(self, node: Any, kind: str, own: frozenset[str]) -> None:
+        if kind == "Name":
+            if node.ctx == "load" and node.name not in own:
+                self.used.add(node.name)
+                if node.name not in self.allowed:
+                    self.faults.append(_unknown(node.name, node.lineno, self.allowed))
+        elif kind == "Filter" and node.name not in _FILTERS:
+            known = f"there are {', '.join(sorted(_FILTERS))}"
+            self.faults.append(Fault(f"a template cannot use the filter `{node.name}`", node.lineno, known))
+        elif kind == "Test" and node.name not in _TESTS:
+            self.faults.append(Fault(f"a template cannot use the test `{node.name}`", node.lineno))
+        elif kind not in _NODES:
+            sign = f"a template cannot compute with `{_ARITHMETIC[kind]}`" if kind in _ARITHMETIC else None
+            message = sign or _CALLED.get(kind) or f"a template cannot use `{kind.lower()}`"
+            self.faults.append(Fault(message, node.lineno, "print variables, and choose with `{% if ... %}`"))
+
+    def judge_loop(self, node: Any, loops: int, rounds: int) -> None:
+        if type(node.iter).__name__ not in ("List", "Tuple") or type(node.target).__name__ != "Name" or node.recursive:
+            hint = "such as `{% for word in ['a', 'b'] %}`"
+            self.faults.append(Fault("a loop runs over a list that is written out", node.lineno, hint))
+        elif loops > MAX_LOOPS:
+            self.faults.append(Fault(f"loops may be nested {MAX_LOOPS} deep", node.lineno))
+        elif rounds > MAX_ROUNDS:
+            self.faults.append(Fault(f"loops may run {MAX_ROUNDS:,} times in all", node.lineno))

@@ -1,0 +1,153 @@
+"""What belongs together: units, the blocks that must leave whole, calls without results, and the live tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from ctxpolicy.items import Item
+
+
+class Structure(msgspec.Struct, frozen=True):
+    """The units of a list, by position.
+
+    `head[i]` is the first message of the unit that message i belongs to, `members` lists the positions of units that
+    hold results, by head. `reach[i]` is the last position of the unit that begins
+    at i. `blocks` are (start, stop) ranges that partition the list: a unit, with whatever stands between its call and
+    its last result. `outstanding` and `dead`
+    are the heads of units with unanswered calls; `orphans` results without an earlier call; `doubles` second
+    results of one call; `crossed` positions that stand between a call and its result without belonging there.
+    """
+
+    head: list[int]
+    members: dict[int, list[int]]
+    reach: list[int]
+    blocks: list[tuple[int, int]]
+    outstanding: list[int]
+    dead: list[int]
+    orphans: list[int]
+    doubles: list[int]
+    crossed: list[int]
+    last_assistant: int
+
+    def unit(self, position: int) -> Sequence[int]:
+        """Positions of the unit that holds this position."""
+        return self.members.get(self.head[position]) or (position,)
+
+    def splits(self, start: int, stop: int) -> bool:
+        """True when taking out positions `start` to `stop` would part some unit."""
+        return any(self.head[i] < start or self.reach[self.head[i]] >= stop for i in range(start, stop))
+
+
+def segment(items: Sequence[Item]) -> Structure:
+    """The structure of a list, in one pass. A result belongs to the nearest earlier call with its id."""
+    size = len(items)
+    head = list(range(size))
+    reach = list(range(size))
+    callers: dict[str, int] = {}
+    members: dict[int, list[int]] = {}
+    unanswered: dict[int, list[str]] = {}
+    orphans: list[int] = []
+    doubles: list[int] = []
+    last_assistant = -1
+    for i, item in enumerate(items):
+        message = item.message
+        if message.role == "assistant":
+            last_assistant = i
+            if message.calls:
+                ids = [c.id or "" for c in message.calls]
+                callers.update(dict.fromkeys(ids, i))
+                unanswered[i] = ids
+        elif message.result_of is not None:
+            caller = callers.get(message.result_of)
+            if caller is None:
+                orphans.append(i)
+                continue
+            head[i] = caller
+            reach[caller] = i
+            members.setdefault(caller, [caller]).append(i)
+            if message.result_of in unanswered[caller]:
+                unanswered[caller].remove(message.result_of)
+            else:
+                doubles.append(i)
+    waiting = [i for i, ids in unanswered.items() if ids]
+    outstanding = [i for i in waiting if i == last_assistant or _pending(items[i])]
+    dead = [i for i in waiting if i != last_assistant and not _pending(items[i])]
+    blocks, crossed = _blocks(head, reach)
+    return Structure(head, members, reach, blocks, outstanding, dead, orphans, doubles, crossed, last_assistant)
+
+
+def free_blocks(structure: Structure, protected: Sequence[object]) -> list[tuple[int, int]]:
+    """The ranges that may leave, each whole, when the positions with a true entry in `protected` must stay.
+
+    What overlaps leaves together or not at all: a unit with something protected inside its range stays. What stands
+    inside the range of a unit that stays is free by itself.
+    """
+    if not structure.crossed:
+        return [(a, b) for a, b in structure.blocks if not any(protected[a:b])]
+    stays = bytearray(map(bool, protected))
+    tangled = sorted(structure.members)
+    settled = False
+    while not settled:
+        settled = True
+        for head in tangled:
+            unit = structure.members[head]
+            if any(stays[head : structure.reach[head] + 1]) and not all(stays[i] for i in unit):
+                settled = False
+                for i in unit:
+                    stays[i] = 1
+    free: list[tuple[int, int]] = []
+    at, size = 0, len(stays)
+    while at < size:
+        if stays[at]:
+            at += 1
+            continue
+        end, i = structure.reach[at], at + 1
+        while i <= end:
+            end = max(end, structure.reach[i])
+            i += 1
+        free.append((at, end + 1))
+        at = end + 1
+    return free
+
+
+def _pending(item: Item) -> bool:
+    return item.meta is not None and item.meta.get("pending") is True
+
+
+def _blocks(head: list[int], reach: list[int]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Ranges that leave whole, and the positions caught in a unit they do not belong to."""
+    blocks: list[tuple[int, int]] = []
+    crossed: list[int] = []
+    start, size = 0, len(head)
+    while start < size:
+        end, i = reach[start], start + 1
+        while i <= end:
+            if reach[i] > end:
+                end = reach[i]
+            if head[i] != start:
+                crossed.append(i)
+            i += 1
+        blocks.append((start, end + 1))
+        start = end + 1
+    return blocks, crossed
+
+
+def live_tail(items: Sequence[Item], structure: Structure) -> bytearray:
+    """1 for every position the model has not answered yet.
+
+    Everything after the last assistant message; that message's whole unit if it has calls; every unit with an
+    outstanding result. Without an assistant message: everything but system messages.
+    """
+    last = structure.last_assistant
+    if last < 0:
+        return bytearray(item.role not in ("system", "developer") for item in items)
+    live = bytearray(len(items))
+    for i in range(last + 1, len(items)):
+        live[i] = 1
+    heads = [last] if items[last].message.calls else []
+    for head in {*heads, *structure.outstanding}:
+        for i in structure.unit(head):
+            live[i] = 1
+    return live
