@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ctxpolicy.items import Item
 from ctxpolicy.result import Decision
@@ -10,21 +11,33 @@ from ctxpolicy.view import LIVE, View
 
 
 def decisions(given: Sequence[Item], after: View) -> tuple[Decision, ...]:
-    """One decision for each item of `given`, in order. `after` is the list that came out."""
-    owner = after.pinned
+    """One decision for each of the caller's messages, in order. `after` is the list that came out."""
     found: list[Decision] = []
-    for index, (old, position) in enumerate(zip(given, _places(given, after.items), strict=True)):
-        new = after.items[position]
-        if new.message.wire is not old.message.wire and new.edit is not None:
-            edit = new.edit
-            left = new.tokens if edit.fate in ("truncated", "masked") else 0
-            found.append(Decision(index, edit.fate, edit.rule, old.tokens, left, edit.ref))
-        elif after.live[position]:
-            found.append(Decision(index, "live", LIVE, old.tokens, old.tokens))
-        else:
-            pin = owner[position]
-            found.append(Decision(index, "pinned" if pin else "kept", pin, old.tokens, old.tokens))
+    for old, position in zip(given, _places(given, after.items), strict=True):
+        decision = _decision(len(found), old, after, position)
+        if old.message.part == 0:
+            found.append(decision)
+        else:  # a further part of the same message
+            found[-1] = _together(found[-1], replace(decision, index=len(found) - 1))
     return tuple(found)
+
+
+def _decision(index: int, old: Item, after: View, position: int) -> Decision:
+    new = after.items[position]
+    if new.message.wire is not old.message.wire and new.edit is not None:
+        edit = new.edit
+        left = new.tokens if edit.fate in ("truncated", "masked") else 0
+        return Decision(index, edit.fate, edit.rule, old.tokens, left, edit.ref)
+    if after.live[position]:
+        return Decision(index, "live", LIVE, old.tokens, old.tokens)
+    pin = after.pinned[position]
+    return Decision(index, "pinned" if pin else "kept", pin, old.tokens, old.tokens)
+
+
+def _together(first: Decision, second: Decision) -> Decision:
+    """The decision on a message of several parts: what was done to any of them."""
+    told = first if first.ref or not second.ref else second
+    return replace(told, tokens=first.tokens + second.tokens, left=first.left + second.left)
 
 
 def _places(given: Sequence[Item], after: Sequence[Item]) -> Iterator[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 CLUSTER = 128  # characters around a place that are looked at; a longer cluster is no character to anyone
+MOVES = 128  # from one data URI into the next that hangs on it; no real text has such a chain
 FLAGS_RUN = 4096  # regional indicators that are counted back to find out which two make a flag
 
 _FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
@@ -16,11 +17,12 @@ _DATA_URI = re.compile(
 
 def settle(text: str, place: int, step: int) -> int:
     """The nearest place at or before `place` (`step` -1) or at or after it (`step` 1) where `text` may be cut."""
-    while True:
+    for _ in range(MOVES):
         start, end = _uri_around(text, place)
         place = _cluster_edge(text, start if step < 0 else end, step)
         if _uri_around(text, place) == (place, place):
-            return place
+            break
+    return place
 
 
 def _uri_around(text: str, place: int) -> tuple[int, int]:

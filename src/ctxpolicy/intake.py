@@ -39,11 +39,17 @@ class Intake:
         self._asked: dict[str, str] = {}
         self._watch = Watch()
 
-    def read(self, wire: Any, start: int, meta: Mapping[str, Any] | None = None) -> Item:
-        """The item of the caller's message at `start`. Raises TranscriptInvalid for what is not a message."""
+    def read(self, wire: Any, index: int, start: int, meta: Mapping[str, Any] | None = None) -> list[Item]:
+        """The items of the caller's message `index`, the first of them at place `start`.
+
+        Raises TranscriptInvalid for what is not a message.
+        """
+        messages = self._reading.format.read(wire, index)
+        return [self._item(message, start + n, meta) for n, message in enumerate(messages)]
+
+    def _item(self, message: Message, start: int, meta: Mapping[str, Any] | None) -> Item:
         reading = self._reading
-        message = reading.format.read(wire, start)
-        self._watch.see(message, start, pending=meta is not None and meta.get("pending") is True)
+        self._watch.see(message, pending=meta is not None and meta.get("pending") is True)
         item = Item(message, message.role, reading.meter.message(message), start, start + 1, meta=meta)
         if message.role == "user":
             known = reading.marks.know(message.text)
@@ -71,14 +77,20 @@ class Intake:
 
 def changed(reading: Reading, item: Item, wire: Any, edit: Edit) -> Item:
     """The item with another wire message in its place; its role as read and its tools stay."""
-    message = reading.format.read(wire, item.start)
+    (message,) = reading.format.read(wire, item.message.index)
+    message = msgspec.structs.replace(message, **_kinship(item.message))
     tokens = reading.meter.message(message)
     return Item(message, item.role, tokens, item.start, item.end, item.tools, None, 1, item.meta, edit)
 
 
+def _kinship(message: Message) -> dict[str, Any]:
+    """What a changed message keeps of the one it was: which part of whose message, and of whose turn."""
+    return {"origin": message.origin, "part": message.part, "parts": message.parts, "follows": message.follows}
+
+
 def mark(reading: Reading, text: str, start: int, end: int, edit: Edit) -> Item:
     """A summary or marker of ours, standing for the caller's messages from `start` to `end`."""
-    message = reading.format.read(reading.format.say(text), start)
+    (message,) = reading.format.read(reading.format.say(text), -1)
     known = reading.marks.know(text)
     ours, count = (known.kind, known.count) if known else ("gap", 0)
     return Item(message, "injected", reading.meter.message(message), start, end, (), ours, count, None, edit)

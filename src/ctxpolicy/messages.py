@@ -18,10 +18,14 @@ class Call(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True):
     """One item of the list, as a format read it.
 
-    `wire` is the caller's own object. `role` is the wire role, one of system, developer, user, assistant, tool.
+    `wire` is the caller's own object, or a part of it. `role` is the wire role, one of system, developer, user, assistant, tool.
     `text` is the text parts joined; media, reasoning and unknown parts are not in it. `result_of` is the id of the
     call this message answers. `has` holds any of image, audio, file, reasoning, tool_call, error. `media` counts
-    pictures, sounds and files. `extra` is other text that is sent and counted (reasoning, refusals, names).
+    pictures, sounds and files. `extra` is other text that is sent and counted (reasoning, refusals).
+
+    `index` is the place of the caller's message in his list. Where a format reads several messages from one of the
+    caller's (results and words in one), `origin` is that one, and `wire` and `part` of `parts` are what of it this is.
+    `follows` is true for a message of the same assistant turn as the one before it.
     """
 
     wire: Any
@@ -33,3 +37,8 @@ class Message(msgspec.Struct, frozen=True):
     has: frozenset[str] = frozenset()
     media: tuple[tuple[str, int], ...] = ()
     extra: tuple[str, ...] = ()
+    index: int = 0
+    origin: Any = None
+    part: int = 0
+    parts: int = 1
+    follows: bool = False

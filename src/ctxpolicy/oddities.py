@@ -24,8 +24,9 @@ class Watch:
         self._broken = False  # another message came while calls waited
         self._found: dict[str, list[str]] = {}
 
-    def see(self, message: Message, index: int, *, pending: bool) -> None:
+    def see(self, message: Message, *, pending: bool) -> None:
         """Look at the next message. `pending` says that its calls may be answered much later."""
+        index = message.index
         if message.result_of is not None:
             self._result(message.result_of, index)
         elif message.role == "assistant":
@@ -39,9 +40,10 @@ class Watch:
                 self._note("surrogate", index)
 
     def _assistant(self, message: Message, index: int, pending: bool) -> None:
-        for call_id, place in self._open.items():
-            self._note("dead", place, call_id)
-        self._open, self._broken = {}, False
+        if not message.follows:
+            for call_id, place in self._open.items():
+                self._note("dead", place, call_id)
+            self._open, self._broken = {}, False
         for call in message.calls:
             self._known.add(call.id or "")
             if not pending:

@@ -13,6 +13,7 @@ import msgspec
 from ctxpolicy import state as states
 from ctxpolicy.decide import decisions
 from ctxpolicy.drivers import Effects
+from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Item, Load, Tally
 from ctxpolicy.ledger import Ledger
@@ -33,6 +34,7 @@ class Session:
         self.memories: dict[str, Memory] = {}
         self._intake = Intake(pipeline.reading)
         self._ledger = Ledger()
+        self._count = 0  # of the caller's messages
         self._given: list[Item] = []  # the input of the next run: items as they came in, before append rules cut them
         self._arrivals: list[Arrival] = []  # cut, but not archived yet
         self._due: list[int] = []  # positions that the append rules must see again, for want of an archive
@@ -48,16 +50,13 @@ class Session:
     ) -> None:
         """Begin with a list that exists already. Raises MessageTooLarge, TranscriptInvalid, CtxPolicyError."""
         saved = states.load(state) if state is not None else None
-        returned = saved is not None and states.is_returned(saved, messages)
-        if metas is None and saved is not None and returned:
-            metas = [saved.metas.get(i) for i in range(len(messages))]
-        given = [self._intake.read(wire, i, metas[i] if metas else None) for i, wire in enumerate(messages)]
-        for wire in messages:
-            self._ledger.add(wire)
-        items = given
+        given = self._read_all(messages, metas)
+        items, returned = given, saved is not None and states.is_returned(saved, given)
         if saved is not None:
             self._remember(saved)
-            if not returned:
+            if returned and metas is None:
+                self._give_metas(given, saved.metas)
+            elif not returned:
                 laid = states.lay(saved, given, self.pipeline.reading)
                 items = laid.items
                 self._notes += laid.dropped
@@ -65,15 +64,42 @@ class Session:
             self._settle(item)
         self._given = given
 
-    def read(self, wire: Any, meta: Mapping[str, Any] | None) -> Item:
-        """The item of a message that would come next. Raises TranscriptInvalid for what is no message."""
-        return self._intake.read(wire, self._ledger.length, meta)
+    def _read_all(
+        self, messages: Sequence[Any], metas: Sequence[Mapping[str, Any] | None] | None
+    ) -> list[Item]:
+        given: list[Item] = []
+        for i, wire in enumerate(messages):
+            for item in self.read(wire, metas[i] if metas else None):
+                self._ledger.add(item.message.wire)
+                given.append(item)
+            self._count += 1
+        return given
 
-    def add(self, item: Item) -> None:
-        """Add a message that came in. Raises MessageTooLarge; then nothing has changed."""
-        self._settle(item)
-        self._ledger.add(item.message.wire)
-        self._given.append(item)
+    def _give_metas(self, given: Sequence[Item], metas: Mapping[int, Mapping[str, Any]]) -> None:
+        for i, meta in metas.items():
+            if i < len(given):
+                given[i].meta = meta
+
+    def read(self, wire: Any, meta: Mapping[str, Any] | None) -> list[Item]:
+        """The items of a message that would come next. Raises TranscriptInvalid for what is no message."""
+        return self._intake.read(wire, self._count, self._ledger.length, meta)
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Add the items of a message that came in. Raises MessageTooLarge; then the list is as it was."""
+        size = len(self.items)
+        try:
+            for item in items:
+                self._settle(item)
+        except MessageTooLarge:
+            for item in self.items[size:]:
+                self.tally.add(item, -1)
+            del self.items[size:]
+            self._arrivals = [cut for cut in self._arrivals if cut.position < size]
+            raise
+        for item in items:
+            self._ledger.add(item.message.wire)
+        self._given += items
+        self._count += 1
 
     def _settle(self, item: Item) -> None:
         """Put an item at the end of the working list, as the append rules leave it."""
@@ -89,6 +115,10 @@ class Session:
             self.memories = saved.memories
         elif saved.memories:
             self._notes.append("the policy has changed: breakers and failed spans start anew, edits stay")
+
+    def wires(self, items: Sequence[Item]) -> list[Any]:
+        """The wire messages of a list."""
+        return self.pipeline.reading.format.join(item.message for item in items)
 
     def view(self) -> View:
         return View(self.items, self.tally, self.load, self.pipeline.traits, self.pipeline.pins)
@@ -146,7 +176,7 @@ class Session:
         state = self._state(outcome.items)
         made = None if lazily else state()
         return Result(
-            [item.message.wire for item in outcome.items],
+            self.wires(outcome.items),
             lambda: decisions(shown, end),
             events,
             self._usage(before, after),
@@ -168,7 +198,7 @@ class Session:
                     items[cut.position] = cut.whole
             else:
                 self._arrivals = []
-        return {"messages": [item.message.wire for item in items], "state": self._state(items)()}
+        return {"messages": self.wires(items), "state": self._state(items)()}
 
     def _before(self, late: Sequence[Item]) -> Tally:
         """The tally of what went into the run."""

@@ -18,7 +18,7 @@ def standing(message: Any) -> str:
     again without them.
     """
     try:
-        seen = openai_chat.read(message, 0)
+        (seen,) = openai_chat.read(message, 0)
     except TranscriptInvalid:
         return ""
     return "\0".join([seen.text, *(call.arguments for call in seen.calls)])

@@ -119,10 +119,11 @@ def load(value: Any) -> State:
         raise CtxPolicyError(f"this is not a state that ctxpolicy returned ({type(error).__name__}: {error})") from error
 
 
-def is_returned(state: State, wires: Sequence[Any]) -> bool:
+def is_returned(state: State, given: Sequence[Item]) -> bool:
     """True when the list begins with the one that was returned beside this state."""
-    if len(wires) < state.length:
+    if len(given) < state.length:
         return False
+    wires = [item.message.wire for item in given]
     return digests(wires, [state.length])[state.length] == state.digest
 
 
@@ -167,5 +168,5 @@ def _faults(state: State, given: Sequence[Item]) -> dict[tuple[int, str], str]:
 def _edited(saved: Saved, given: Sequence[Item], reading: Reading) -> Item:
     if saved.edit.fate in ("truncated", "masked", "repaired"):
         return changed(reading, given[saved.start], saved.stands, saved.edit)
-    text = reading.format.read(saved.stands, saved.start).text
+    text = reading.format.read(saved.stands, -1)[0].text
     return mark(reading, text, saved.start, saved.end, saved.edit)

@@ -55,10 +55,15 @@ def segment(items: Sequence[Item]) -> Structure:
         message = item.message
         if message.role == "assistant":
             last_assistant = i
+            turn = head[i - 1] if message.follows and i else i
+            if turn != i:
+                head[i] = turn
+                reach[turn] = i
+                members.setdefault(turn, [turn]).append(i)
             if message.calls:
                 ids = [c.id or "" for c in message.calls]
-                callers.update(dict.fromkeys(ids, i))
-                unanswered[i] = ids
+                callers.update(dict.fromkeys(ids, turn))
+                unanswered.setdefault(turn, []).extend(ids)
         elif message.result_of is not None:
             caller = callers.get(message.result_of)
             if caller is None:
@@ -72,8 +77,9 @@ def segment(items: Sequence[Item]) -> Structure:
             else:
                 doubles.append(i)
     waiting = [i for i, ids in unanswered.items() if ids]
-    outstanding = [i for i in waiting if i == last_assistant or _pending(items[i])]
-    dead = [i for i in waiting if i != last_assistant and not _pending(items[i])]
+    newest = head[last_assistant] if last_assistant >= 0 else -1
+    outstanding = [i for i in waiting if i == newest or _pending(items[i])]
+    dead = [i for i in waiting if i != newest and not _pending(items[i])]
     blocks, crossed = _blocks(head, reach)
     return Structure(head, members, reach, blocks, outstanding, dead, orphans, doubles, crossed, last_assistant)
 
@@ -146,8 +152,9 @@ def live_tail(items: Sequence[Item], structure: Structure) -> bytearray:
     live = bytearray(len(items))
     for i in range(last + 1, len(items)):
         live[i] = 1
-    heads = [last] if items[last].message.calls else []
-    for head in {*heads, *structure.outstanding}:
+    turn = structure.head[last]
+    calls = any(items[i].message.calls for i in structure.unit(last))
+    for head in {*([turn] if calls else []), *structure.outstanding}:
         for i in structure.unit(head):
             live[i] = 1
     return live

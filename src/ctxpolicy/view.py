@@ -109,7 +109,8 @@ class View:
         head = self.structure.head[position]
         if result_of is None or head == position:
             return None
-        call = next(c for c in self.items[head].message.calls if (c.id or "") == result_of)
+        calls = (call for i in self.structure.unit(head) for call in self.items[i].message.calls)
+        call = next(c for c in calls if (c.id or "") == result_of)
         return call.tool, _same_arguments(call.arguments)
 
 

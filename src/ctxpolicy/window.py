@@ -63,17 +63,18 @@ class ManagedWindow:
         Raises MessageTooLarge where a rule refuses it (the list is unchanged; the results of a refused assistant
         message's calls are refused too), TranscriptInvalid for what is no message.
         """
-        item = self._session.read(copy(message), dict(meta) if meta else None)
-        answered = item.message.result_of
-        if answered is not None and answered in self._refused:
-            raise _also_refused(self._refused[answered], item.start, item.tokens)
+        items = self._session.read(copy(message), dict(meta) if meta else None)
+        calls = [call.id or "" for item in items for call in item.message.calls]
+        for item in items:
+            if item.message.result_of in self._refused:
+                raise _also_refused(self._refused[item.message.result_of], item.message.index, item.tokens)
         try:
-            self._session.add(item)
+            self._session.add(items)
         except MessageTooLarge as error:
-            self._refused.update((call.id or "", error) for call in item.message.calls)
+            self._refused.update(dict.fromkeys(calls, error))
             raise
-        for call in item.message.calls:
-            self._refused.pop(call.id or "", None)
+        for call_id in calls:
+            self._refused.pop(call_id, None)
 
     def prepare(self) -> list[Any]:
         """Run the policy and return the list to send. Raises nothing of its own: a failing step is an event."""
@@ -95,7 +96,7 @@ class ManagedWindow:
     @property
     def messages(self) -> list[Any]:
         """The list as it stands, as new dicts."""
-        return [copy(item.message.wire) for item in self._session.items]
+        return [copy(wire) for wire in self._session.wires(self._session.items)]
 
     def pressure(self) -> float:
         """Used / limit of the list as it stands; 1.0 is full."""

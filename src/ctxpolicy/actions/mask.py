@@ -86,7 +86,7 @@ def _smaller(
         for part in sorted(parts):
             wire = _without(part, wire, position, item, ref, how, reading)
         if wire is not item.message.wire:
-            gain = item.tokens - reading.meter.message(reading.format.read(wire, position))
+            gain = item.tokens - reading.meter.message(reading.format.read(wire, position)[0])
             if gain > 0:
                 yield _Masked(Swap(position, wire, ref), gain)
 

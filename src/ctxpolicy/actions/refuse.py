@@ -15,7 +15,7 @@ def refusal(rule: str, item: Item, limit: int, words: str | None, format: Format
     """The error for an item that the rule turns away; `words` are the policy's own, put before the figures."""
     what = f"the result of {item.tools[0]}" if item.role == "tool" and item.tools else f"the {item.message.role} message"
     text = (
-        f"message {item.start} cannot be sent: {what} has {item.tokens} tokens and rule {rule} turns it away "
+        f"message {item.message.index} cannot be sent: {what} has {item.tokens} tokens and rule {rule} turns it away "
         f"(budget limit {limit} tokens). {_HINT}."
     )
     return MessageTooLarge(
@@ -23,7 +23,7 @@ def refusal(rule: str, item: Item, limit: int, words: str | None, format: Format
         size=item.tokens,
         limit=limit,
         rule=rule,
-        index=item.start,
+        index=item.message.index,
         replacement=replacement(item, limit, format),
     )
 

@@ -17,7 +17,7 @@ from ctxpolicy.cli.rewrite import Outcome, rewrite
 from ctxpolicy.result import Result
 from ctxpolicy.transcripts import Conversation
 
-_STAYED = ("kept", "pinned", "live")
+_DONE = {"truncate": "truncated", "mask": "masked", "compact": "compacted", "evict": "evicted"}
 
 
 @click.command("apply")
@@ -69,7 +69,7 @@ class _Run:
     def __init__(self, chosen: Setup, archive: Archive | Literal[False]) -> None:
         self._setup, self._archive = chosen, archive
         self._messages = self._before = self._after = 0
-        self._acts: Counter[tuple[str, str]] = Counter()
+        self._acts: Counter[str] = Counter()
         self._unasked: list[str] = []
         self._troubles: list[str] = []
 
@@ -82,9 +82,9 @@ class _Run:
         self._messages += len(result.decisions)
         self._before += result.usage.before["total"]
         self._after += result.usage.after["total"]
-        for decision in result.decisions:
-            if decision.fate not in _STAYED:
-                self._acts[decision.by or "", decision.fate] += 1
+        for event in result.events:
+            if event.acted:
+                self._acts[f"{event.rule}: {_DONE.get(event.action, event.action)}"] += event.messages
         self._unasked += [f"{e.rule}: {e.reason}" for e in result.events if NO_SUMMARISER in e.reason]
         self._troubles += [str(e) for e in result.events if e.failed]
 
@@ -98,7 +98,7 @@ class _Run:
         note(self._line(outcome, dry_run))
 
     def _line(self, outcome: Outcome, dry_run: bool) -> str:
-        acts = ", ".join(f"{rule} {fate} {count:,}" for (rule, fate), count in self._acts.items())
+        acts = ", ".join(f"{what} {count:,}" for what, count in self._acts.items())
         failed = f", {outcome.failed:,} failed" if outcome.failed else ""
         return (
             f"{_count_of(outcome.done, 'conversation')}{failed}, {_count_of(self._messages, 'message')}, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ctxpolicy.cli.figures import budget_line, shares, thresholds
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup
 from ctxpolicy.cli.output import Column, bar, note, paint, percent, printable, table, terminal_width
 from ctxpolicy.errors import MessageTooLarge, TranscriptInvalid
+from ctxpolicy.items import Tally
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.result import Result
 from ctxpolicy.summarize.request import SummaryRequest
@@ -45,7 +46,7 @@ class Picture:
     spec: Spec
     rows: Sequence[Row]
     fixed: int
-    result: Result | None
+    result: Result | None = None
     refused: MessageTooLarge | None = None
 
     @property
@@ -110,14 +111,14 @@ def _inspect(transcript: str, chosen: Setup, show: Any) -> int:
 
 def picture(conversation: Conversation, chosen: Setup) -> Picture:
     """What the policy sees in a conversation and would do with it. Raises TranscriptInvalid for what is not one."""
-    policy = chosen.policy
-    rows = policy.look(conversation.messages, tools=chosen.tools_of(conversation), meta=chosen.meta(conversation))
+    policy, tools = chosen.policy, chosen.tools_of(conversation)
+    rows = policy.look(conversation.messages, tools=tools, format=chosen.wire_format, meta=chosen.meta(conversation))
+    fixed = policy.pipeline(chosen.wire_format).load(tools).used(Tally())
+    seen = Picture(conversation.where, policy.spec, rows, fixed)
     try:
-        result = chosen.apply(conversation, archive=False, summarize=_as_long_as_allowed)
+        return replace(seen, result=chosen.apply(conversation, archive=False, summarize=_as_long_as_allowed))
     except MessageTooLarge as error:
-        return Picture(conversation.where, policy.spec, rows, 0, None, error)
-    fixed = result.usage.before["total"] - sum(row.tokens for row in rows)
-    return Picture(conversation.where, policy.spec, rows, fixed, result)
+        return replace(seen, refused=error)
 
 
 def _as_long_as_allowed(request: SummaryRequest) -> str:

@@ -5,7 +5,7 @@ No rule, action or command knows which format it works on; everything they need 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, Protocol, cast
 
@@ -20,8 +20,14 @@ class Format(Protocol):
 
     NAME: str
 
-    def read(self, wire: Any, index: int) -> Message:
-        """The facts of one wire message. Raises TranscriptInvalid, naming `index`, for what is not a message."""
+    def read(self, wire: Any, index: int) -> tuple[Message, ...]:
+        """What the rules see of one wire message: one message, or several where it holds results and words at once.
+
+        Raises TranscriptInvalid, naming `index`, for what is not a message.
+        """
+
+    def join(self, messages: Iterable[Message]) -> list[Any]:
+        """The wire messages for a list: the parts of one origin joined again, the origin itself where all are there."""
 
     def say(self, text: str) -> dict[str, Any]:
         """A new message with role user that says `text` (summaries and markers)."""

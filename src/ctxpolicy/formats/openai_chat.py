@@ -27,8 +27,8 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details", "thi
 _NONE: frozenset[str] = frozenset()
 
 
-def read(wire: Any, index: int) -> Message:
-    """The facts of one message. Raises TranscriptInvalid for what is not one."""
+def read(wire: Any, index: int) -> tuple[Message, ...]:
+    """The facts of one message: here each is one to the rules too. Raises TranscriptInvalid for what is not one."""
     if type(wire) is not dict:
         raise TranscriptInvalid(_not_a_message(wire, index), index=index)
     given = wire.get("role")
@@ -38,8 +38,13 @@ def read(wire: Any, index: int) -> Message:
         raise TranscriptInvalid(f"message {index} has role {given!r}; known roles are {known}", index=index)
     content = wire.get("content")
     if len(wire) == 2 and type(content) is str:  # most messages
-        return Message(wire, role, content)
-    return _read_whole(wire, role, content, index)
+        return (Message(wire, role, content, index=index),)
+    return (_read_whole(wire, role, content, index),)
+
+
+def join(messages: Iterable[Message]) -> list[Any]:
+    """The wire messages of a list."""
+    return [message.wire for message in messages]
 
 
 def _read_whole(wire: dict[str, Any], role: str, content: Any, index: int) -> Message:
@@ -69,6 +74,7 @@ def _read_whole(wire: dict[str, Any], role: str, content: Any, index: int) -> Me
         frozenset(has) if has else _NONE,
         tuple(media.items()),
         tuple(extra),
+        index,
     )
 
 

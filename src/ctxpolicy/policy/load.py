@@ -36,8 +36,13 @@ class Loaded:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The findings that stop the policy."""
+        """The findings that stop the policy from running."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def stopped(self) -> bool:
+        """True when something is wrong with it; that a base cannot run alone is not wrong."""
+        return any(not (self.is_base and error.code == "CP301") for error in self.errors)
 
 
 def load_spec(text: str, name: str = "<policy>", base: Path | None = None) -> Loaded:
@@ -56,21 +61,28 @@ def load_file(path: str | Path, name: str | None = None) -> Loaded:
     return _load(source, text, path)
 
 
-def load_checked(path: str | PathLike[str]) -> tuple[Spec, Path | None]:
+def load_named(name: str | PathLike[str]) -> Loaded:
+    """Load what a user names: a file, or `builtin:NAME`. Raises PolicyUnreadable where there is no text to read."""
+    text = str(name)
+    if not text.startswith(BUILTIN):
+        return load_file(text)
+    known = builtin_policies()
+    file = known.get(text.removeprefix(BUILTIN))
+    if file is None:
+        raise PolicyUnreadable(
+            f"there is no built-in policy `{text}`; there are {', '.join(BUILTIN + k for k in known)}"
+        )
+    return load_file(file, text)
+
+
+def load_checked(name: str | PathLike[str]) -> tuple[Spec, Path | None]:
     """The policy in a file, or of `builtin:NAME`, and the folder that its own paths start from.
 
     The folder is None for a built-in policy: its paths start from the current one. Raises PolicyInvalid for one that
     must not run, PolicyUnreadable where there is no text to read.
     """
-    name = str(path)
-    if not name.startswith(BUILTIN):
-        return checked(load_file(name)), Path(name).parent
-    known = builtin_policies()
-    file = known.get(name.removeprefix(BUILTIN))
-    if file is None:
-        there = ", ".join(BUILTIN + policy for policy in known)
-        raise PolicyUnreadable(f"there is no built-in policy `{name}`; there are {there}")
-    return checked(load_file(file, name)), None
+    spec = checked(load_named(name))
+    return spec, None if str(name).startswith(BUILTIN) else Path(name).parent
 
 
 def loads_checked(text: str) -> Spec:

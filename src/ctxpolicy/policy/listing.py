@@ -1,0 +1,110 @@
+"""The effective policy as YAML that loads again, each value with the place it came from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from ctxpolicy.policy.defaults import filled
+from ctxpolicy.policy.model import Scalar, Spec
+from ctxpolicy.policy.node import DEFAULT, Node, Path_
+from ctxpolicy.policy.scalars import plain_scalar
+from ctxpolicy.policy.thresholds import thresholds
+
+_COLUMN = 48  # where comments begin, if the line leaves room
+_BARE = re.compile(r"[A-Za-z_./][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*")
+_BLOCK = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]*")
+
+
+def listing(document: Node, spec: Spec) -> str:
+    """The document as YAML, defaults filled in, with `# file:line` (or `# default`) and tokens beside each value."""
+    notes = {t.path: f"{t.tokens:,} tokens, {t.window_share(spec.budget)} of the window" for t in thresholds(spec)}
+    return "\n".join(_Writer(notes).mapping(filled(document), (), "")) + "\n"
+
+
+class _Writer:
+    def __init__(self, notes: dict[Path_, str]) -> None:
+        self.notes = notes
+
+    def mapping(self, node: Node, path: Path_, indent: str) -> Iterator[str]:
+        for key, value in node.mapping.items():
+            yield from self.entry(f"{indent}{_scalar(key)}:", value, (*path, key), indent)
+
+    def entry(self, head: str, node: Node, path: Path_, indent: str) -> Iterator[str]:
+        """A value after its key or dash."""
+        inner = indent + "  "
+        if isinstance(node.value, dict) and node.value:
+            yield self.noted(head, node, path) if node.span is DEFAULT else head
+            yield from self.mapping(node, path, inner)
+        elif isinstance(node.value, list) and node.value and not _short_list(node):
+            yield head
+            for index, item in enumerate(node.value):
+                yield from self.item(item, (*path, index), inner)
+        elif (
+            isinstance(node.value, str)
+            and "\n" in node.value
+            and _BLOCK.fullmatch(node.value)
+            and _blockable(node.value)
+        ):
+            keep = "" if node.value.endswith("\n") else "-"
+            yield self.noted(f"{head} |{keep}", node, path)
+            yield from (
+                f"{inner}{line}".rstrip() if not line.strip() else inner + line for line in node.value.splitlines()
+            )
+        else:
+            yield self.noted(f"{head} {_inline(node)}", node, path)
+
+    def item(self, node: Node, path: Path_, indent: str) -> Iterator[str]:
+        if isinstance(node.value, dict) and node.value:
+            lines = list(self.mapping(node, path, indent + "  "))
+            yield f"{indent}- {lines[0].lstrip()}"
+            yield from lines[1:]
+        else:
+            yield from self.entry(f"{indent}-", node, path, indent)
+
+    def noted(self, line: str, node: Node, path: Path_) -> str:
+        origin = "default" if node.span is DEFAULT else str(node.span)
+        note = f"; {self.notes[path]}" if path in self.notes else ""
+        return f"{line:<{_COLUMN}} # {origin}{note}"
+
+
+def _short_list(node: Node) -> bool:
+    """A list of a few scalars from one line stands on one line."""
+    items = node.items
+    plain = all(not isinstance(item.value, (dict, list)) for item in items)
+    return plain and len({item.span.line for item in items}) == 1 and len(_inline(node)) <= 100
+
+
+def _inline(node: Node) -> str:
+    if isinstance(node.value, dict):
+        return "{}"
+    if isinstance(node.value, list):
+        return f"[{', '.join(_inline(item) for item in node.value)}]"
+    return _scalar(node.value)
+
+
+def _scalar(value: Scalar) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if _BARE.fullmatch(value) and _reads_as_text(value):
+        return value
+    if value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    return json.dumps(value)  # YAML's double quotes read all that JSON writes
+
+
+def _reads_as_text(value: str) -> bool:
+    try:
+        return isinstance(plain_scalar(value), str)
+    except ValueError:
+        return False
+
+
+def _blockable(value: str) -> bool:
+    """A block scalar's first line sets its indentation, and one line break at most may end it."""
+    return not value[0].isspace() and not value.endswith("\n\n") and not any(map(_trailing, value.splitlines()))
+
+
+def _trailing(line: str) -> bool:
+    return line != "" and line.strip() == ""
