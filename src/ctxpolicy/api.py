@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,6 +15,8 @@ from ctxpolicy.compile import compile_policy
 from ctxpolicy.data import builtin_policies
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, PolicyInvalid
+from ctxpolicy.intake import Intake
+from ctxpolicy.items import Tally
 from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Compact, Spec
 from ctxpolicy.result import Result
@@ -69,7 +71,7 @@ class Policy:
         messages: Sequence[Any],
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | None = None,
+        summarize: Summarize | Literal[False] | None = None,
         archive: Any = None,
         state: Mapping[str, Any] | None = None,
         format: str | None = None,
@@ -77,7 +79,7 @@ class Policy:
     ) -> Result:
         """Apply the policy once, as if this list were taken over now; `messages` is never changed.
 
-        `tools` are the schemas sent along. `summarize` overrides the policy's summariser. `archive` is a directory,
+        `tools` are the schemas sent along. `summarize` overrides the policy's summariser; False is none. `archive` is a directory,
         an `Archive`, a callable, or None or False: nothing is written. `state` is that of the previous result: pass it
         with the same originals, or with the list that was returned, each time with what is new behind it. `meta` is
         the metadata of the messages, in a sequence or by index.
@@ -93,7 +95,7 @@ class Policy:
         messages: Sequence[Any],
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | None = None,
+        summarize: Summarize | Literal[False] | None = None,
         archive: Any = None,
         state: Mapping[str, Any] | None = None,
         format: str | None = None,
@@ -108,7 +110,7 @@ class Policy:
         self,
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | None = None,
+        summarize: Summarize | Literal[False] | None = None,
         archive: Any = None,
         messages: Sequence[Any] = (),
         state: Mapping[str, Any] | None = None,
@@ -123,7 +125,13 @@ class Policy:
         """
         if window is not None:
             return self.with_window(window).window(
-                tools=tools, summarize=summarize, archive=archive, messages=messages, state=state, format=format, meta=meta
+                tools=tools,
+                summarize=summarize,
+                archive=archive,
+                messages=messages,
+                state=state,
+                format=format,
+                meta=meta,
             )
         store = open_archive(self.spec.archive.path or False) if archive is None else open_archive(archive)
         session = self._session((), tools, None, format, None)
@@ -136,7 +144,7 @@ class Policy:
         dump: Mapping[str, Any],
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | None = None,
+        summarize: Summarize | Literal[False] | None = None,
         archive: Any = None,
         format: str | None = None,
     ) -> ManagedWindow:
@@ -144,22 +152,35 @@ class Policy:
         if not isinstance(dump, Mapping) or not {"messages", "state"} <= set(dump):
             raise CtxPolicyError("this is not a dump of a window: it has no `messages` and `state`")
         made = self.window(
-            tools=tools, summarize=summarize, archive=archive, messages=dump["messages"], state=dump["state"], format=format
+            tools=tools,
+            summarize=summarize,
+            archive=archive,
+            messages=dump["messages"],
+            state=dump["state"],
+            format=format,
         )
         made.calibrate(float(dump.get("factor", 1.0)))
         return made
 
     def look(
-        self, messages: Sequence[Any], *, tools: Sequence[Any] | None = None, format: str | None = None, meta: Metas = None
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        format: str | None = None,
+        meta: Metas = None,
     ) -> list[Row]:
         """The list as the policy sees it, no rule applied: a row for each message."""
-        session = self._session(messages, tools, None, format, meta)
-        view: View = session.view()
-        protection = view.protection()
-        return [
-            Row(i, item.role, ", ".join(item.tools) or None, item.tokens, protection[i])
-            for i, item in enumerate(view.items)
-        ]
+        pipeline = self.pipeline(format)
+        items = Intake(pipeline.reading).read_all(messages, _metas(meta, len(messages)))
+        view = View(items, Tally.of(items), pipeline.load(tools), pipeline.traits, pipeline.pins)
+        rows: list[Row] = []
+        for item, protects in zip(items, view.protection(), strict=True):
+            row = Row(len(rows), item.role, ", ".join(item.tools) or None, item.tokens, protects)
+            if item.message.part:
+                row = _one_row(rows.pop(), row)
+            rows.append(row)
+        return rows
 
     def _session(
         self,
@@ -173,15 +194,25 @@ class Policy:
         session.take_over(messages, state, _metas(meta, len(messages)))
         return session
 
-    def _effects(self, summarize: Summarize | None, archive: Archive | None) -> Effects:
+    def _effects(self, summarize: Summarize | Literal[False] | None, archive: Archive | None) -> Effects:
         """The summariser of each compact rule: the caller's, else the rule's own, else the policy's."""
         found: dict[str, Summarize] = {}
         for rule in self.spec.rules:
             if isinstance(rule.action, Compact):
-                use = summarize or summarizer(rule.action.summarizer or self.spec.summarizer, self._base)
+                use = (
+                    None
+                    if summarize is False
+                    else summarize or summarizer(rule.action.summarizer or self.spec.summarizer, self._base)
+                )
                 if use is not None:
                     found[rule.id] = use
         return Effects(found, archive)
+
+
+def _one_row(first: Row, second: Row) -> Row:
+    """The row of a message that is two to the rules."""
+    tools = ", ".join(t for t in (first.tool, second.tool) if t) or None
+    return Row(first.index, first.role, tools, first.tokens + second.tokens, first.protects or second.protects)
 
 
 def _metas(meta: Metas, size: int) -> list[Mapping[str, Any] | None] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -46,6 +46,13 @@ class Intake:
         """
         messages = self._reading.format.read(wire, index)
         return [self._item(message, start + n, meta) for n, message in enumerate(messages)]
+
+    def read_all(self, messages: Sequence[Any], metas: Sequence[Mapping[str, Any] | None] | None) -> list[Item]:
+        """The items of a whole list, from its first message on."""
+        items: list[Item] = []
+        for index, wire in enumerate(messages):
+            items += self.read(wire, index, len(items), metas[index] if metas else None)
+        return items
 
     def _item(self, message: Message, start: int, meta: Mapping[str, Any] | None) -> Item:
         reading = self._reading

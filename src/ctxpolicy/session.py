@@ -50,7 +50,10 @@ class Session:
     ) -> None:
         """Begin with a list that exists already. Raises MessageTooLarge, TranscriptInvalid, CtxPolicyError."""
         saved = states.load(state) if state is not None else None
-        given = self._read_all(messages, metas)
+        given = self._intake.read_all(messages, metas)
+        self._count = len(messages)
+        for item in given:
+            self._ledger.add(item.message.wire)
         items, returned = given, saved is not None and states.is_returned(saved, given)
         if saved is not None:
             self._remember(saved)
@@ -63,17 +66,6 @@ class Session:
         for item in items:
             self._settle(item)
         self._given = given
-
-    def _read_all(
-        self, messages: Sequence[Any], metas: Sequence[Mapping[str, Any] | None] | None
-    ) -> list[Item]:
-        given: list[Item] = []
-        for i, wire in enumerate(messages):
-            for item in self.read(wire, metas[i] if metas else None):
-                self._ledger.add(item.message.wire)
-                given.append(item)
-            self._count += 1
-        return given
 
     def _give_metas(self, given: Sequence[Item], metas: Mapping[int, Mapping[str, Any]]) -> None:
         for i, meta in metas.items():

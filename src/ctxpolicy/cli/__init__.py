@@ -96,7 +96,7 @@ def _report(error: Exception, *, debug: bool) -> int:
 
 def explain(error: Exception) -> str:
     """An error as a user reads it: a policy's report as it is, anything else on one line."""
-    if isinstance(error, PolicyInvalid):
+    if isinstance(error, PolicyInvalid) and error.findings:
         return str(error)
     if isinstance(error, OSError) and not isinstance(error, CtxPolicyError) and error.strerror:
         return "error: " + (f"{error.filename}: {error.strerror}" if error.filename else error.strerror)

@@ -12,7 +12,7 @@ import click
 from ctxpolicy.actions.compact import NO_SUMMARISER
 from ctxpolicy.archive import Archive, open_archive
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup, targets
-from ctxpolicy.cli.output import note
+from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import Outcome, rewrite
 from ctxpolicy.result import Result
 from ctxpolicy.transcripts import Conversation
@@ -75,37 +75,37 @@ class _Run:
 
     def __call__(self, conversation: Conversation) -> Sequence[Any]:
         result = self._setup.apply(conversation, archive=self._archive)
-        self._count(result)
+        self._count(result, conversation.where)
         return result.messages
 
-    def _count(self, result: Result) -> None:
+    def _count(self, result: Result, where: str) -> None:
         self._messages += len(result.decisions)
         self._before += result.usage.before["total"]
         self._after += result.usage.after["total"]
         for event in result.events:
             if event.acted:
                 self._acts[f"{event.rule}: {_DONE.get(event.action, event.action)}"] += event.messages
-        self._unasked += [f"{e.rule}: {e.reason}" for e in result.events if NO_SUMMARISER in e.reason]
-        self._troubles += [str(e) for e in result.events if e.failed]
+        self._unasked += [f"{where}: {e.rule}: {e.reason}" for e in result.events if NO_SUMMARISER in e.reason]
+        self._troubles += [f"{where}: {e}" for e in result.events if e.failed]
 
     def report(self, outcome: Outcome, *, dry_run: bool) -> None:
         """What was done, on standard error; the last line says it all."""
-        for trouble in self._troubles:
-            note(f"warning: {trouble}")
+        if self._troubles:
+            note(f"warning: {_first(self._troubles)}")
         if self._unasked:
-            more = f" (and {len(self._unasked) - 1:,} more)" if len(self._unasked) > 1 else ""
-            note(f"note: {self._unasked[0]}{more}; set one with --summarizer extract, or in the policy")
+            note(f"note: {_first(self._unasked)}; set one with --summarizer extract, or in the policy")
         note(self._line(outcome, dry_run))
 
     def _line(self, outcome: Outcome, dry_run: bool) -> str:
         acts = ", ".join(f"{what} {count:,}" for what, count in self._acts.items())
         failed = f", {outcome.failed:,} failed" if outcome.failed else ""
         return (
-            f"{_count_of(outcome.done, 'conversation')}{failed}, {_count_of(self._messages, 'message')}, "
+            f"{counted(outcome.done, 'conversation')}{failed}, {counted(self._messages, 'message')}, "
             f"{self._before:,} -> {self._after:,} tokens; {acts or 'no rule acted'}"
             + ("; dry run, nothing was written" if dry_run else "")
         )
 
 
-def _count_of(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+def _first(told: Sequence[str]) -> str:
+    """The first of several that say much the same, and how many more there are."""
+    return told[0] + (f" (and {len(told) - 1:,} more)" if len(told) > 1 else "")

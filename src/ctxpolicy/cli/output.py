@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+_NO_LIMIT = 10_000  # columns
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def terminal_width() -> int:
-    """Columns to write in; never under 1."""
-    return max(1, shutil.get_terminal_size().columns)
+    """Columns to write in: those of the terminal, or COLUMNS; what goes into a pipe or file is never cut."""
+    return max(1, shutil.get_terminal_size(fallback=(_NO_LIMIT, 0)).columns)
 
 
 def coloured() -> bool:
@@ -52,9 +54,15 @@ def bar(share: float, cells: int) -> str:
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(cells)
 
 
-def percent(share: float) -> str:
-    """A share as a percentage: `47 %`."""
-    return f"{share * 100:.0f} %"
+def wrap(text: str, width: int) -> list[str]:
+    """A sentence in lines of at most `width` characters, those after the first indented."""
+    indent = " " * (len(text) - len(text.lstrip()) + 2) if width > 40 else ""
+    return textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 message`, `2 messages`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _can_show(text: str) -> bool:

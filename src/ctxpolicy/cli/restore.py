@@ -10,7 +10,7 @@ import click
 
 from ctxpolicy.archive import Archive, DirectoryArchive
 from ctxpolicy.cli.options import targets
-from ctxpolicy.cli.output import note
+from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import rewrite
 from ctxpolicy.errors import ArchiveError
 from ctxpolicy.restore import restore
@@ -39,7 +39,9 @@ def command(transcripts: tuple[str, ...], archive: Path, output: str | None) -> 
         raise ArchiveError(f"{archive}: no such archive; give the directory that `apply` wrote to with --archive DIR")
     run = _Run(DirectoryArchive(archive))
     outcome = rewrite(targets(transcripts, output), run)
-    note(f"{outcome.done:,} conversations, {run.before:,} -> {run.after:,} messages, {run.put_back:,} put back")
+    failed = f", {outcome.failed:,} failed" if outcome.failed else ""
+    messages = f"{run.before:,} -> {run.after:,} messages, {run.put_back:,} put back"
+    note(f"{counted(outcome.done, 'conversation')}{failed}, {messages}")
     return outcome.code
 
 

@@ -45,9 +45,8 @@ def command(file: str, output_format: str) -> int:
         click.echo(json.dumps(shown, indent=2, ensure_ascii=False))
         return 0
     budget = loaded.spec.budget
-    click.echo(
-        f"# {visible(loaded.name)}: limit {budget.limit:,} tokens = window {budget.window:,} x {budget.ratio:g} - {budget.reserve:,}"
-    )
+    plan = f"window {budget.window:,} x {budget.ratio:g} - {budget.reserve:,}"
+    click.echo(f"# {visible(loaded.name)}: limit {budget.limit:,} tokens = {plan}")
     click.echo(listing(loaded.document, loaded.spec), nl=False)
     return 0
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import sys
-import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -25,7 +25,11 @@ class Output:
         self._kept = False
 
     def __enter__(self) -> Self:
-        self._stream = self._open()
+        try:
+            self._stream = self._open()
+        except BaseException:
+            self._remove_temporary()
+            raise
         return self
 
     def _open(self) -> BinaryIO:
@@ -33,9 +37,9 @@ class Output:
             return sys.stdout.buffer
         if self._target.exists() and not self._target.is_file():
             return self._target.open("wb")
-        handle, temporary = tempfile.mkstemp(prefix=f".{self._target.name}.", dir=self._target.parent)
-        self._temporary = Path(temporary)
-        return os.fdopen(handle, "wb")
+        mode = _mode(self._target)
+        self._temporary = self._target.with_name(f".{self._target.name}.{secrets.token_hex(8)}")
+        return os.fdopen(os.open(self._temporary, _NEW, 0o666 if mode is None else mode), "wb")
 
     def write(self, text: str) -> None:
         """Append text, as UTF-8."""
@@ -52,24 +56,29 @@ class Output:
             self._stream.flush()
             return
         try:
-            self._stream.close()
+            with self._stream:
+                self._stream.flush()
+                if self._temporary is not None:
+                    os.fsync(self._stream.fileno())  # or a crash could leave the new name with nothing in it
             if kind is None and not self._kept:
                 self._replace(self._target)
         finally:
-            if self._temporary is not None:
-                self._temporary.unlink(missing_ok=True)
+            self._remove_temporary()
 
     def _replace(self, target: Path) -> None:
-        if self._temporary is None:
-            return
-        self._temporary.chmod(_mode_for(target))
-        os.replace(self._temporary, target)
+        if self._temporary is not None:
+            if (mode := _mode(target)) is not None:
+                self._temporary.chmod(mode)  # os.open took the umask off
+            os.replace(self._temporary, target)
+
+    def _remove_temporary(self) -> None:
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
 
 
-def _mode_for(target: Path) -> int:
-    """The mode of the file to be replaced, or what a new file gets; mkstemp's own is for the owner alone."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def _mode(target: Path) -> int | None:
+    """The permissions of the file to be replaced; None where there is none yet."""
+    return stat.S_IMODE(target.stat().st_mode) if target.exists() else None

@@ -1,0 +1,71 @@
+"""Every `console` block of the documents shows what its commands really print.
+
+`python tests/test_docs.py --write` runs the commands and puts their present output into the documents.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+def _session(block: str, folder: Path) -> str:
+    """The block with what its commands print now. Commands run in `folder`, one after the other."""
+    commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
+    return "".join(f"$ {command}\n{_output(command, folder)}" for command in commands)
+
+
+def _output(command: str, folder: Path) -> str:
+    name, *rest = shlex.split(command)
+    assert name == "ctxpolicy", f"only ctxpolicy is run from the documents: {command}"
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-m", "ctxpolicy", *rest],
+        cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False,
+    )  # fmt: skip
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+
+
+def _workshop(folder: Path) -> Path:
+    """A folder as a reader has it after cloning."""
+    shutil.copytree(ROOT / "policies", folder / "policies")
+    return folder
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_blocks_show_what_the_commands_print(document: Path, tmp_path: Path) -> None:
+    folder = _workshop(tmp_path)
+    for block in _BLOCK.findall(document.read_text(encoding="utf-8")):
+        assert _session(block, folder) == block
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    links = _LINK.findall(document.read_text(encoding="utf-8"))
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def _write() -> None:
+    for document in DOCUMENTS:
+        with tempfile.TemporaryDirectory() as name:
+            folder = _workshop(Path(name))
+            text = document.read_text(encoding="utf-8")
+            new = _BLOCK.sub(lambda found, at=folder: f"```console\n{_session(found[1], at)}```", text)
+            document.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
+    _write()
