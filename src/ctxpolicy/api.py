@@ -12,7 +12,6 @@ import msgspec
 
 from ctxpolicy.archive import Archive, open_archive
 from ctxpolicy.compile import compile_policy
-from ctxpolicy.data import builtin_policies
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, PolicyInvalid
 from ctxpolicy.intake import Intake
@@ -220,6 +219,9 @@ def _metas(meta: Metas, size: int) -> list[Mapping[str, Any] | None] | None:
     if meta is None:
         return None
     if isinstance(meta, Mapping):
+        beyond = [i for i in meta if not isinstance(i, int) or not 0 <= i < size]
+        if beyond:
+            raise CtxPolicyError(f"meta names message {beyond[0]!r}, but there are {size} messages, counted from 0")
         return [meta.get(i) for i in range(size)]
     if len(meta) != size:
         raise CtxPolicyError(f"meta has {len(meta)} entries for {size} messages; give one each, or a mapping by index")
@@ -227,24 +229,18 @@ def _metas(meta: Metas, size: int) -> list[Mapping[str, Any] | None] | None:
 
 
 def load(path: str | PathLike[str]) -> Policy:
-    """The policy of a file, or of `builtin:NAME`. Raises PolicyInvalid, with every finding, for one that must not run,
-    and an OSError for a file that cannot be read."""
-    from ctxpolicy.policy.load import checked, load_file
+    """The policy of a file, or of `builtin:NAME`.
 
-    file = _builtin(path) if isinstance(path, str) and path.startswith("builtin:") else Path(path)
-    return Policy(checked(load_file(file)), file.parent)
+    Raises PolicyInvalid, with every finding, for a policy that must not run, and an OSError for a file that cannot be
+    read.
+    """
+    from ctxpolicy.policy.load import load_checked
+
+    return Policy(*load_checked(path))
 
 
 def loads(text: str) -> Policy:
     """The policy of a text; relative paths in it start from the working directory. Raises PolicyInvalid."""
-    from ctxpolicy.policy.load import checked, load_spec
+    from ctxpolicy.policy.load import loads_checked
 
-    return Policy(checked(load_spec(text)))
-
-
-def _builtin(name: str) -> Path:
-    known = builtin_policies()
-    file = known.get(name.removeprefix("builtin:"))
-    if file is None:
-        raise CtxPolicyError(f"there is no {name}: known are {', '.join(f'builtin:{n}' for n in known)}")
-    return file
+    return Policy(loads_checked(text))

@@ -113,17 +113,16 @@ def check(text: str, allowed: frozenset[str]) -> Checked:
     return _check_tree(text, allowed)
 
 
-def compile(text: str) -> Render:
+def compile(text: str, allowed: frozenset[str] = PROMPT_VARIABLES | MARKER_VARIABLES) -> Render:
     """A function from variables, by keyword, to the finished text.
 
     None is written as nothing; every variable that the template uses must be given. Raises TemplateError for a
     template that `check` would fault; the function raises it for an output above MAX_OUTPUT.
     """
-    if len(text) <= MAX_SOURCE and is_plain(text):
+    if faults := check(text, allowed).faults:
+        raise TemplateError(faults[0].message)
+    if is_plain(text):
         return _plain(text)
-    checked = check(text, PROMPT_VARIABLES | MARKER_VARIABLES)
-    if checked.faults:
-        raise TemplateError(checked.faults[0].message)
     from jinja2 import TemplateRuntimeError
 
     template = _environment().from_string(text)
@@ -225,28 +224,37 @@ class _Walk:
             if depth > MAX_DEPTH:
                 self.faults.append(_too_deep(node.lineno))
                 return
-            self.judge(node, kind, own)
+            if not self.judge(node, kind, own):
+                continue  # what stands inside it is not worth a second finding
             if kind == "For":
                 own = own | {node.target.name} if type(node.target).__name__ == "Name" else own
                 loops, rounds = loops + 1, rounds * max(1, len(getattr(node.iter, "items", ())))
                 self.judge_loop(node, loops, rounds)
             stack.extend((child, depth + 1, loops, rounds, own) for child in reversed(list(node.iter_child_nodes())))
 
-    def judge(self, node: Any, kind: str, own: frozenset[str]) -> None:
+    def judge(self, node: Any, kind: str, own: frozenset[str]) -> bool:
+        """Record what is wrong with one node; True when it may stand."""
+        fault: Fault | None = None
         if kind == "Name":
-            if node.ctx == "load" and node.name not in own:
-                self.used.add(node.name)
-                if node.name not in self.allowed:
-                    self.faults.append(_unknown(node.name, node.lineno, self.allowed))
+            fault = self.judge_name(node, own)
         elif kind == "Filter" and node.name not in _FILTERS:
             known = f"there are {', '.join(sorted(_FILTERS))}"
-            self.faults.append(Fault(f"a template cannot use the filter `{node.name}`", node.lineno, known))
+            fault = Fault(f"a template cannot use the filter `{node.name}`", node.lineno, known)
         elif kind == "Test" and node.name not in _TESTS:
-            self.faults.append(Fault(f"a template cannot use the test `{node.name}`", node.lineno))
+            fault = Fault(f"a template cannot use the test `{node.name}`", node.lineno)
         elif kind not in _NODES:
             sign = f"a template cannot compute with `{_ARITHMETIC[kind]}`" if kind in _ARITHMETIC else None
             message = sign or _CALLED.get(kind) or f"a template cannot use `{kind.lower()}`"
-            self.faults.append(Fault(message, node.lineno, "print variables, and choose with `{% if ... %}`"))
+            fault = Fault(message, node.lineno, "print variables, and choose with `{% if ... %}`")
+        if fault:
+            self.faults.append(fault)
+        return fault is None
+
+    def judge_name(self, node: Any, own: frozenset[str]) -> Fault | None:
+        if node.ctx != "load" or node.name in own:
+            return None
+        self.used.add(node.name)
+        return None if node.name in self.allowed else _unknown(node.name, node.lineno, self.allowed)
 
     def judge_loop(self, node: Any, loops: int, rounds: int) -> None:
         if type(node.iter).__name__ not in ("List", "Tuple") or type(node.target).__name__ != "Name" or node.recursive:

@@ -96,7 +96,7 @@ def _kind(kind: str, schema: dict[str, Any]) -> str:
 
 
 _PATTERNS = {
-    "^[A-Za": "letters, digits, dots, dashes and underscores, beginning with a letter or digit",
+    "^[A-Za": "a name of letters, digits, dots, dashes and underscores",
     "^(none": "one of none, extract, scripted:FILE, command:CMD, PROVIDER:MODEL",
     "\\S": "text that is not blank",
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+MOST = 100  # findings that are listed; a file with more is not a policy
+
 Severity = Literal["error", "warning"]
 
 # Codes are stable: one is never given another meaning. CP1 is YAML, CP2 the schema, CP3 meaning, CP4 warnings.

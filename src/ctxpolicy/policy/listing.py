@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from ctxpolicy.policy.defaults import filled
 from ctxpolicy.policy.model import Scalar, Spec
 from ctxpolicy.policy.node import DEFAULT, Node, Path_
+from ctxpolicy.policy.report import visible
 from ctxpolicy.policy.scalars import plain_scalar
 from ctxpolicy.policy.thresholds import thresholds
 
 _COLUMN = 48  # where comments begin, if the line leaves room
 _BARE = re.compile(r"[A-Za-z_./][A-Za-z0-9_./+-]*( [A-Za-z0-9_./+-]+)*")
-_BLOCK = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]*")
 
 
 def listing(document: Node, spec: Spec) -> str:
@@ -35,23 +35,17 @@ class _Writer:
         """A value after its key or dash."""
         inner = indent + "  "
         if isinstance(node.value, dict) and node.value:
-            yield self.noted(head, node, path) if node.span is DEFAULT else head
+            yield head
             yield from self.mapping(node, path, inner)
         elif isinstance(node.value, list) and node.value and not _short_list(node):
             yield head
             for index, item in enumerate(node.value):
                 yield from self.item(item, (*path, index), inner)
-        elif (
-            isinstance(node.value, str)
-            and "\n" in node.value
-            and _BLOCK.fullmatch(node.value)
-            and _blockable(node.value)
-        ):
-            keep = "" if node.value.endswith("\n") else "-"
-            yield self.noted(f"{head} |{keep}", node, path)
-            yield from (
-                f"{inner}{line}".rstrip() if not line.strip() else inner + line for line in node.value.splitlines()
-            )
+        elif isinstance(node.value, str) and _blockable(node.value):
+            ended = node.value.endswith("\n")
+            yield self.noted(f"{head} |{'' if ended else '-'}", node, path)
+            lines = node.value.removesuffix("\n").split("\n")
+            yield from (inner + line if line else "" for line in lines)
         else:
             yield self.noted(f"{head} {_inline(node)}", node, path)
 
@@ -64,7 +58,7 @@ class _Writer:
             yield from self.entry(f"{indent}-", node, path, indent)
 
     def noted(self, line: str, node: Node, path: Path_) -> str:
-        origin = "default" if node.span is DEFAULT else str(node.span)
+        origin = "default" if node.span is DEFAULT else visible(str(node.span))
         note = f"; {self.notes[path]}" if path in self.notes else ""
         return f"{line:<{_COLUMN}} # {origin}{note}"
 
@@ -91,7 +85,13 @@ def _scalar(value: Scalar) -> str:
         return value
     if value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    return json.dumps(value)  # YAML's double quotes read all that JSON writes
+    return '"' + "".join(map(_escaped, value)) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return "\\" + char
+    return char if char.isprintable() else f"\\U{ord(char):08x}"
 
 
 def _reads_as_text(value: str) -> bool:
@@ -102,9 +102,9 @@ def _reads_as_text(value: str) -> bool:
 
 
 def _blockable(value: str) -> bool:
-    """A block scalar's first line sets its indentation, and one line break at most may end it."""
-    return not value[0].isspace() and not value.endswith("\n\n") and not any(map(_trailing, value.splitlines()))
+    """True for a text of several lines that a block scalar can hold and still look like itself.
 
-
-def _trailing(line: str) -> bool:
-    return line != "" and line.strip() == ""
+    The first line sets the indentation, one line break at most may end the text, and blanks alone on a line get lost.
+    """
+    several = "\n" in value and value.replace("\n", "").isprintable()
+    return several and not value[0].isspace() and not value.endswith("\n\n") and not re.search(r"^ +$", value, re.M)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from ctxpolicy.data import builtin_policies
 from ctxpolicy.errors import PolicyInvalid
 from ctxpolicy.policy import checks
 from ctxpolicy.policy.build import build
-from ctxpolicy.policy.compose import BUILTIN, Composition, compose
-from ctxpolicy.policy.findings import Finding
+from ctxpolicy.policy.compose import BUILTIN, compose
+from ctxpolicy.policy.findings import MOST, Finding
+from ctxpolicy.policy.merge import Composition
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.policy.node import Node, Source
 from ctxpolicy.policy.report import report
@@ -69,9 +70,8 @@ def load_named(name: str | PathLike[str]) -> Loaded:
     known = builtin_policies()
     file = known.get(text.removeprefix(BUILTIN))
     if file is None:
-        raise PolicyUnreadable(
-            f"there is no built-in policy `{text}`; there are {', '.join(BUILTIN + k for k in known)}"
-        )
+        there = ", ".join(BUILTIN + policy for policy in known)
+        raise PolicyUnreadable(f"there is no built-in policy `{text}`; there are {there}")
     return load_file(file, text)
 
 
@@ -128,13 +128,19 @@ def _allowed(problems: list[checks.Problem], document: Node, composition: Compos
 
 
 def _idle(code: str) -> str:
-    reason = "it is an error, and an error stops a policy" if not code.startswith("CP4") else "there is no such warning"
+    reason = (
+        "it is an error, and an error stops a policy"
+        if not code.startswith("CP4")
+        else "this policy has no such warning"
+    )
     return f"`allow: {code}` silences nothing: {reason}"
 
 
 def _finding(document: Node, problem: checks.Problem) -> Finding:
     span = document.key(problem.path, problem.key) if problem.key else document.place(problem.path)
-    return span.finding(problem.code, problem.message, problem.hint)
+    inside = span.inside(problem.line)
+    lost = f" (line {problem.line} of the text)" if problem.line > 1 and inside is span else ""
+    return inside.finding(problem.code, problem.message + lost, problem.hint)
 
 
 def _is_base(document: Node) -> bool:
@@ -142,5 +148,9 @@ def _is_base(document: Node) -> bool:
 
 
 def _in_order(findings: Iterable[Finding], source: Source) -> tuple[Finding, ...]:
-    """The policy's own findings from top to bottom, then those of its bases."""
-    return tuple(sorted(findings, key=lambda f: (f.file != source.name, f.file, f.line, f.column, f.code)))
+    """The policy's own findings from top to bottom, then those of its bases; of a great many, the first."""
+    found = sorted(findings, key=lambda f: (f.file != source.name, f.file, f.line, f.column, f.code))
+    if len(found) <= MOST:
+        return tuple(found)
+    last = replace(found[MOST], code="CP209", message=f"more than {MOST} findings; the rest is not listed", hint=None)
+    return (*found[:MOST], last)

@@ -39,6 +39,15 @@ class Span:
         end = self.end_column if self.end_line == self.line else len(text.rstrip()) + 1
         return Finding(code, message, self.source.name, self.line, self.column, max(end, self.column + 1), text, hint)
 
+    def inside(self, line: int) -> Span:
+        """One line of a text that stands in a block (`|`), from 1; of any other text, the whole."""
+        written = self.source.lines[self.line - 1 : self.line + line]
+        if len(written) <= line or not written[0][self.column - 1 :].startswith("|"):
+            return self
+        text, number = written[line], self.line + line
+        first = len(text) - len(text.lstrip()) + 1
+        return Span(self.source, number, first, number, len(text.rstrip()) + 1)
+
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}"
 

@@ -29,13 +29,13 @@ class Threshold:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage: `47 %`."""
-    return f"{share * 100:.0f} %"
+    """A share as a percentage: `47 %`, and `0.2 %` where it is under one."""
+    return f"{share:.0%}".replace("%", " %") if share >= 0.01 or not share else f"{share:.1%}".replace("%", " %")
 
 
 def thresholds(spec: Spec) -> Iterator[Threshold]:
     """The thresholds of pins and rules, in file order. What counts messages or turns has no tokens and is left out."""
-    owners = {("pins", index): pin.id for index, pin in enumerate(spec.pins)}
+    owners: dict[Path_, str] = {("pins", index): pin.id for index, pin in enumerate(spec.pins)}
     owners |= {path: rule.id for path, rule in rules(spec)}
     matches = [(path, match) for path, match in root_matches(spec) if path[:2] in owners]
     for start, owner in owners.items():
@@ -89,10 +89,8 @@ def _of_bounds(owner: str, prefix: str, fact: str, bounds: Compare, path: Path_,
         if value is None or fact not in _SHARES + _TOKENS:
             continue
         share = fact in _SHARES
-        number = f"{value:.2f}" if share else f"{value:,.0f}"
-        yield Threshold(
-            owner, f"{prefix}{fact} {shown} {number}", round(value * limit if share else value), (*path, sign)
-        )
+        words = f"{prefix}{fact} {shown} " + (f"{value:.2f}" if share else f"{value:,.0f}")
+        yield Threshold(owner, words, round(value * limit if share else value), (*path, sign))
 
 
 def _of_amount(owner: str, words: str, amount: Amount, path: Path_, limit: int) -> Threshold:

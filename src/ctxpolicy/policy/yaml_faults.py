@@ -7,6 +7,8 @@ import yaml
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.node import Source, Span
 
+# The parser stumbles over these further down; where they begin is the place to look.
+_AT_THE_BEGINNING = ("alias", "anchor", "end of stream", "expected ',' or")
 QUOTES = "use single quotes"
 
 
@@ -15,8 +17,8 @@ def explain(error: yaml.MarkedYAMLError, source: Source) -> Finding:
     problem = error.problem or "it cannot be read"
     context = error.context or ""
     mark = error.problem_mark or error.context_mark
-    if "alias" in context or "anchor" in context or "escape" in problem or "end of stream" in problem:
-        mark = mark if "escape" in problem else error.context_mark or mark
+    if any(part in context + problem for part in _AT_THE_BEGINNING) and "escape" not in problem:
+        mark = error.context_mark or mark
     line = mark.line if mark else 0
     column = mark.column if mark else 0
     span = Span(source, line + 1, column + 1, line + 1, column + 2)

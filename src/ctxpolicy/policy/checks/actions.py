@@ -8,7 +8,7 @@ from ctxpolicy.policy.checks.problem import Context, Problem
 from ctxpolicy.policy.checks.walk import action_of, rules
 from ctxpolicy.policy.model import Compact, Mask, Refuse, Truncate
 
-_AT_APPEND = (Truncate, Refuse)
+AT_APPEND = (Truncate, Refuse)
 
 
 def _point(context: Context) -> Iterator[Problem]:
@@ -16,9 +16,17 @@ def _point(context: Context) -> Iterator[Problem]:
         if rule.at == "send" and isinstance(rule.action, Refuse):
             hint = "write `at: append`; what is in the list already can be masked, compacted or evicted"
             yield Problem("CP314", (*path, "at"), "a message can only be refused when it arrives", hint)
-        if rule.at == "append" and not isinstance(rule.action, _AT_APPEND):
+        if rule.at == "append" and not isinstance(rule.action, AT_APPEND):
             message = f"`{action_of(rule)}` looks at the whole list, so it cannot run when a message arrives"
             yield Problem("CP314", (*path, "at"), message, "write `at: send`")
+
+
+def _no_results(context: Context) -> Iterator[Problem]:
+    for path, rule in rules(context.spec):
+        roles = rule.match.role if rule.match else None
+        if rule.at == "append" and isinstance(rule.action, Truncate) and roles and "tool" not in roles:
+            message = "at append only tool results are cut, and this match rules them out"
+            yield Problem("CP314", (*path, "match", "role"), message, "write `role: tool`, or `at: send`")
 
 
 def _shares(context: Context) -> Iterator[Problem]:
@@ -63,4 +71,4 @@ def _merged(context: Context) -> Iterator[Problem]:
             )
 
 
-CHECKS = (_point, _shares, _span, _until, _rewrites, _merged)
+CHECKS = (_point, _no_results, _shares, _span, _until, _rewrites, _merged)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxpolicy.policy.checks.actions import AT_APPEND
 from ctxpolicy.policy.checks.problem import Context, Problem
 from ctxpolicy.policy.checks.walk import conditions, nested, root_matches, rules
 from ctxpolicy.policy.model import Compare, Match
@@ -17,7 +18,7 @@ def _at_append(context: Context) -> Iterator[Problem]:
     for path, rule in rules(context.spec):
         if rule.at != "append":
             continue
-        if rule.when is not None:
+        if rule.when is not None and isinstance(rule.action, AT_APPEND):
             message = "a rule at append sees the message alone, so it can have no `when`"
             yield Problem("CP315", path, message, "say it in `match`, or write `at: send`", "when")
         for inner, match, _ in nested((*path, "match"), rule.match) if rule.match else ():

@@ -10,13 +10,17 @@ from ctxpolicy.policy.node import Path_
 
 
 class Problem(NamedTuple):
-    """Something wrong at a path of the effective document; with `key`, at that key of the mapping there."""
+    """Something wrong at a path of the effective document; with `key`, at that key of the mapping there.
+
+    `line` is the line that is meant, from 1, where the value is a text of several.
+    """
 
     code: str
     path: Path_
     message: str
     hint: str | None = None
     key: str | None = None
+    line: int = 1
 
 
 @dataclass(frozen=True, slots=True)

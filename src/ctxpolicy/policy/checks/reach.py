@@ -30,6 +30,8 @@ def _only_role(match: Match) -> bool:
 
 def _truncation(context: Context) -> Iterator[Problem]:
     for path, rule in rules(context.spec):
+        if rule.at == "append":
+            continue  # there only tool results are cut
         if isinstance(rule.action, Truncate) and rule.match and reaches_user(rule.match):
             message = f"`{rule.id}` can cut what the user wrote"
             yield Problem("CP405", (*path, "match"), message, "add `role: tool` to its match")

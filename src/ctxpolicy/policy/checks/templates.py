@@ -59,7 +59,7 @@ def _markers(context: Context) -> Iterator[Problem]:
 
 def _faults(path: Path_, checked: template.Checked) -> Iterator[Problem]:
     for fault in checked.faults:
-        yield Problem("CP311", path, f"{fault.message} (line {fault.line} of the template)", fault.hint)
+        yield Problem("CP311", path, fault.message, fault.hint, line=fault.line)
 
 
 def _cap(context: Context) -> Iterator[Problem]:

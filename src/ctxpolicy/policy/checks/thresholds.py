@@ -103,7 +103,7 @@ def _evict_above_compact(context: Context) -> Iterator[Problem]:
         goal = _goal(rule, trigger, limit)
         if goal is not None and goal > line:
             message = f"`{rule.id}` stops at pressure {goal / limit:.4g}, above the trigger of `{compacting.id}`, {at}"
-            hint = f"add `until: {{pressure: {{lt: {at}}}}}`, or the next call compacts at once"
+            hint = f"write `until: {{pressure: {{lt: {at}}}}}`, or the next call compacts at once"
             yield Problem("CP407", ("rules", index, "evict"), message, hint)
 
 
