@@ -11,7 +11,7 @@ import pytest
 from ctxpolicy import values
 from ctxpolicy.archive import DirectoryArchive, MemoryArchive, open_archive
 from ctxpolicy.errors import ArchiveError
-from ctxpolicy.restore import restore
+from ctxpolicy.restoring import restore
 from ctxpolicy.result import Removed
 from ctxpolicy.standing import standing
 
@@ -163,7 +163,7 @@ def test_standing_is_the_text_and_the_arguments() -> None:
     assert standing({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}, "b"]}) == "ab"
     assert standing(call('{"a": 1}')) == '\0{"a": 1}'
     assert standing({"role": "assistant", "content": "x", "function_call": {"name": "f", "arguments": "y"}}) == "x\0y"
-    others: tuple[Any, ...] = (None, "text", [], {"type": "function_call_output", "output": "x"}, {"parts": []})
+    others: tuple[Any, ...] = (None, "text", [], {"type": 1, "output": "x"}, {"role": "critic", "content": "x"}, {"parts": "x"})
     for other in others:
         assert standing(other) == ""
 

@@ -6,14 +6,30 @@
     reply = client.chat(messages=window.prepare(), tools=tools)
 """
 
-from ctxpolicy.api import Policy, Row, load, loads
-from ctxpolicy.errors import ArchiveError, CtxPolicyError, MessageTooLarge, PolicyInvalid, TranscriptInvalid
-from ctxpolicy.restore import restore
-from ctxpolicy.result import Decision, Event, Removed, Result, Usage
-from ctxpolicy.summarize.request import SummaryReply, SummaryRequest
-from ctxpolicy.window import ManagedWindow
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctxpolicy.api import Policy, Row, load, loads
+    from ctxpolicy.errors import ArchiveError, CtxPolicyError, MessageTooLarge, PolicyInvalid, TranscriptInvalid
+    from ctxpolicy.restoring import restore
+    from ctxpolicy.result import Decision, Event, Removed, Result, Usage
+    from ctxpolicy.summarize.request import SummaryReply, SummaryRequest
+    from ctxpolicy.window import ManagedWindow
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "ctxpolicy.api": ("Policy", "Row", "load", "loads"),
+    "ctxpolicy.errors": ("ArchiveError", "CtxPolicyError", "MessageTooLarge", "PolicyInvalid", "TranscriptInvalid"),
+    "ctxpolicy.restoring": ("restore",),
+    "ctxpolicy.result": ("Decision", "Event", "Removed", "Result", "Usage"),
+    "ctxpolicy.summarize.request": ("SummaryReply", "SummaryRequest"),
+    "ctxpolicy.window": ("ManagedWindow",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ArchiveError",
@@ -35,3 +51,19 @@ __all__ = [
     "loads",
     "restore",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: the command line's help should not wait for the engine.
+
+    No module may have the name of one (`restore` lives in `restoring`): its import would take the name's place.
+    """
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -20,7 +20,7 @@ from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Compact, Spec
 from ctxpolicy.result import Result
 from ctxpolicy.session import Session
-from ctxpolicy.summarize import summarizer
+from ctxpolicy.summarize import Summarizers, declared, summarizers
 from ctxpolicy.summarize.request import Summarize
 from ctxpolicy.view import View
 from ctxpolicy.window import ManagedWindow
@@ -70,22 +70,25 @@ class Policy:
         messages: Sequence[Any],
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | Literal[False] | None = None,
+        summarize: Summarizers = None,
         archive: Any = None,
         state: Mapping[str, Any] | None = None,
         format: str | None = None,
         meta: Metas = None,
+        system: Any = None,
     ) -> Result:
         """Apply the policy once, as if this list were taken over now; `messages` is never changed.
 
         `tools` are the schemas sent along. `summarize` overrides the policy's summariser; False is none. `archive` is a directory,
         an `Archive`, a callable, or None or False: nothing is written. `state` is that of the previous result: pass it
         with the same originals, or with the list that was returned, each time with what is new behind it. `meta` is
-        the metadata of the messages, in a sequence or by index.
+        the metadata of the messages, in a sequence or by index. `format` names the wire format: openai-chat (None),
+        anthropic, openai-responses or gemini. `system` is what is sent beside the list (Anthropic's `system`, Gemini's
+        `systemInstruction`, Responses' `instructions`): it is counted and never changed.
 
         Raises MessageTooLarge where a rule refuses a message, TranscriptInvalid for what is no message.
         """
-        session = self._session(messages, tools, state, format, meta)
+        session = self._session(messages, tools, state, format, meta, system)
         effects = self._effects(summarize, open_archive(archive))
         return session.finish(drive(session.start(effects), effects))
 
@@ -94,14 +97,15 @@ class Policy:
         messages: Sequence[Any],
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | Literal[False] | None = None,
+        summarize: Summarizers = None,
         archive: Any = None,
         state: Mapping[str, Any] | None = None,
         format: str | None = None,
         meta: Metas = None,
+        system: Any = None,
     ) -> Result:
         """`apply` with a summariser that may be async."""
-        session = self._session(messages, tools, state, format, meta)
+        session = self._session(messages, tools, state, format, meta, system)
         effects = self._effects(summarize, open_archive(archive))
         return session.finish(await adrive(session.start(effects), effects))
 
@@ -109,13 +113,14 @@ class Policy:
         self,
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | Literal[False] | None = None,
+        summarize: Summarizers = None,
         archive: Any = None,
         messages: Sequence[Any] = (),
         state: Mapping[str, Any] | None = None,
         format: str | None = None,
         window: int | None = None,
         meta: Metas = None,
+        system: Any = None,
     ) -> ManagedWindow:
         """A managed list for a live loop: append to it, and send what `prepare` returns.
 
@@ -131,9 +136,10 @@ class Policy:
                 state=state,
                 format=format,
                 meta=meta,
+                system=system,
             )
         store = open_archive(self.spec.archive.path or False) if archive is None else open_archive(archive)
-        session = self._session((), tools, None, format, None)
+        session = self._session((), tools, None, format, None, system)
         made = ManagedWindow(session, self._effects(summarize, store))
         made.take_over(messages, state, _metas(meta, len(messages)))
         return made
@@ -143,11 +149,16 @@ class Policy:
         dump: Mapping[str, Any],
         *,
         tools: Sequence[Any] | None = None,
-        summarize: Summarize | Literal[False] | None = None,
+        summarize: Summarizers = None,
         archive: Any = None,
         format: str | None = None,
+        window: int | None = None,
+        system: Any = None,
     ) -> ManagedWindow:
-        """The window that `window.dump()` saved, ready to go on. Raises CtxPolicyError for what is no dump."""
+        """The window that `window.dump()` saved, ready to go on; give it the arguments that it was made with.
+
+        Raises CtxPolicyError for what is no dump.
+        """
         if not isinstance(dump, Mapping) or not {"messages", "state"} <= set(dump):
             raise CtxPolicyError("this is not a dump of a window: it has no `messages` and `state`")
         made = self.window(
@@ -157,8 +168,10 @@ class Policy:
             messages=dump["messages"],
             state=dump["state"],
             format=format,
+            window=window,
+            system=system,
         )
-        made.calibrate(float(dump.get("factor", 1.0)))
+        made.take_up(dump)
         return made
 
     def look(
@@ -188,23 +201,20 @@ class Policy:
         state: Mapping[str, Any] | None,
         format: str | None,
         meta: Metas,
+        system: Any,
     ) -> Session:
-        session = Session(self.pipeline(format), tools)
+        session = Session(self.pipeline(format), tools, system)
         session.take_over(messages, state, _metas(meta, len(messages)))
         return session
 
-    def _effects(self, summarize: Summarize | Literal[False] | None, archive: Archive | None) -> Effects:
-        """The summariser of each compact rule: the caller's, else the rule's own, else the policy's."""
-        found: dict[str, Summarize] = {}
+    def _effects(self, summarize: Summarizers, archive: Archive | None) -> Effects:
+        """The summarisers of each compact rule: the caller's, else the rule's own and behind them the policy's."""
+        given = None if summarize is None else summarizers(summarize or "none")
+        found: dict[str, Sequence[Summarize]] = {}
         for rule in self.spec.rules:
             if isinstance(rule.action, Compact):
-                use = (
-                    None
-                    if summarize is False
-                    else summarize or summarizer(rule.action.summarizer or self.spec.summarizer, self._base)
-                )
-                if use is not None:
-                    found[rule.id] = use
+                own = (*(rule.action.summarizer or ()), *self.spec.summarizer)
+                found[rule.id] = declared(own, self._base) if given is None else given
         return Effects(found, archive)
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -104,6 +104,11 @@ class DirectoryArchive:
         self._index.refresh()
         return lambda left: self._index.read(self._index.by_left.get(left, []))
 
+    def records(self) -> Iterator[Record]:
+        """Every record, the oldest file first. Raises ArchiveError when a file cannot be read."""
+        self._index.refresh()
+        return (record for place in self._index.places() for record in self._index.read([place]))
+
     def _create(self) -> Path:
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = self.path / f"{os.getpid()}-{secrets.token_hex(8)}.jsonl"
@@ -163,6 +168,12 @@ class _Index:
                 start += len(line)
         self._ends[file] = start
 
+    def places(self) -> list[_Place]:
+        """Every record's place: the files by age, in each from the first line on."""
+        places = (place for found in self.by_ref.values() for place in found)
+        ages = {file: _age(file) for file in self._ends}
+        return sorted(places, key=lambda place: (ages[place.file], place.file, place.start))
+
     def read(self, places: Iterable[_Place]) -> list[Record]:
         """The records at these places. Raises ArchiveError when a file is gone or unreadable."""
         try:
@@ -219,13 +230,22 @@ def _line(record: Record) -> bytes:
 
 def _append(file: Path, data: bytes) -> None:
     try:
-        with file.open("ab") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        try:
+            while data:  # a disk that fills up takes a part first
+                data = data[os.write(handle, data) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError as error:
         error.filename = error.filename or str(file)  # write and fsync know only a number
         raise
+
+
+def _age(file: Path) -> float:
+    with suppress(OSError):
+        return file.stat().st_mtime
+    return 0.0
 
 
 def _sync(directory: Path) -> None:

@@ -18,6 +18,7 @@ from ctxpolicy.match import Selector, Traits, selector, test
 from ctxpolicy.pipeline import AppendRule, Pipeline, SendRule
 from ctxpolicy.policy import model
 from ctxpolicy.read_as import reader_maker
+from ctxpolicy.reasoning import REFUSED, BeforeSigned
 from ctxpolicy.tokens import Meter
 from ctxpolicy.when import Condition, condition, negated, never
 
@@ -36,10 +37,18 @@ def compile_policy(spec: model.Spec, format: str | None = None) -> Pipeline:
         limit,
         _reading(spec, format, limit),
         traits,
-        tuple((pin.id, selector(pin.match, limit, traits)) for pin in spec.pins),
+        _pins(spec, limit, traits),
         tuple(_append_rule(rule, limit) for rule in spec.rules if rule.at == "append"),
         tuple(_send_rule(rule, limit, traits) for rule in spec.rules if rule.at == "send"),
     )
+
+
+def _pins(spec: model.Spec, limit: int, traits: Traits) -> tuple[tuple[str, Selector], ...]:
+    """The policy's pins, and what `reasoning: refuse_edit` protects."""
+    pins = [(pin.id, selector(pin.match, limit, traits)) for pin in spec.pins]
+    if spec.reasoning == "refuse_edit":
+        pins.append((REFUSED, BeforeSigned()))
+    return tuple(pins)
 
 
 def _reading(spec: model.Spec, format: str | None, limit: int) -> Reading:

@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def _folder(name: str) -> Path:
     """A data folder: inside the package when installed from a wheel, at the top of the repository in a checkout."""
-    shipped = _PACKAGE / "data" / name
+    shipped = _PACKAGE / "shipped" / name
     return shipped if shipped.is_dir() else _PACKAGE.parents[1] / name
 
 
@@ -18,6 +18,17 @@ def schema_file() -> Path:
     return _folder("schema") / "policy-v1.schema.json"
 
 
+def policy_test_schema_file() -> Path:
+    """The JSON Schema of policy tests (`*.test.yaml`), version 1."""
+    return _folder("schema") / "policy-test-v1.schema.json"
+
+
 def builtin_policies() -> dict[str, Path]:
-    """The policies that `extends: [builtin:NAME]` can name."""
-    return {file.stem: file for file in sorted(_folder("policies").glob("*.yaml"))}
+    """The policies that `extends: [builtin:NAME]` can name; their tests, NAME.test.yaml, are none."""
+    files = sorted(_folder("policies").glob("*.yaml"))
+    return {file.stem: file for file in files if not file.name.endswith(".test.yaml")}
+
+
+def starter_policies() -> dict[str, Path]:
+    """The policies that `ctxpolicy init --for NAME` begins with."""
+    return {file.stem: file for file in sorted((_folder("policies") / "starters").glob("*.yaml"))}

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from ctxpolicy.actions.reply import Failure
 from ctxpolicy.archive import Archive
 from ctxpolicy.pipeline import ArchiveRequest, Outcome, Running
+from ctxpolicy.summarize.build import name_of
+from ctxpolicy.summarize.reply import Failure
 from ctxpolicy.summarize.request import Summarize, SummaryRequest
 
 
 class Effects(msgspec.Struct, frozen=True):
-    """What a run may use: a summariser by rule id, and the archive (None: nothing is written)."""
+    """What a run may use: the summarisers of each rule, by its id, and the archive (None: nothing is written)."""
 
-    summarizers: Mapping[str, Summarize]
+    summarizers: Mapping[str, Sequence[Summarize]]
     archive: Archive | None
 
     @property
-    def can_ask(self) -> frozenset[str]:
-        return frozenset(self.summarizers)
+    def asks(self) -> dict[str, tuple[str, ...]]:
+        """The names of the summarisers that each rule may ask, in turn."""
+        return {rule: tuple(map(name_of, links)) for rule, links in self.summarizers.items() if links}
 
 
 def drive(running: Running, effects: Effects) -> Outcome:
@@ -45,11 +48,18 @@ async def adrive(running: Running, effects: Effects) -> Outcome:
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
         try:
-            answer = _call(request, effects)
+            answer = await _unblocked(request, effects)
             if inspect.isawaitable(answer):
                 answer = await answer
         except Exception as error:  # noqa: BLE001 - a failing summariser or archive never stops the loop
             answer = Failure(error)
+
+
+async def _unblocked(request: SummaryRequest | ArchiveRequest, effects: Effects) -> Any:
+    """The answer, or what to await for it. A summariser of ours that waits for a network or a program has a thread."""
+    if isinstance(request, SummaryRequest) and getattr(_asked(request, effects), "waits", False):
+        return await asyncio.to_thread(_call, request, effects)
+    return _call(request, effects)
 
 
 def _attempt(call: Callable[[], Any]) -> Any:
@@ -69,7 +79,11 @@ def _answer(request: SummaryRequest | ArchiveRequest, effects: Effects) -> Any:
 
 def _call(request: SummaryRequest | ArchiveRequest, effects: Effects) -> Any:
     if isinstance(request, SummaryRequest):
-        return effects.summarizers[request.rule](request)
+        return _asked(request, effects)(request)
     if effects.archive is not None:
         effects.archive.put([removed.record() for removed in request.removed])
     return None
+
+
+def _asked(request: SummaryRequest, effects: Effects) -> Summarize:
+    return effects.summarizers[request.rule][request.link]

@@ -7,14 +7,19 @@ with its marker than without it is not made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
+from ctxpolicy.formats.shared import families, united
 from ctxpolicy.items import Item, Tally
 from ctxpolicy.marks import Mark
+from ctxpolicy.messages import Message
 from ctxpolicy.values import reference
 
-_ANY_REF = "3f9a12c0d4e1"  # stands in for a reference while a gap is priced
+# Stands in for a reference while a gap is priced. No reference costs more under any counter (letters and digits that
+# alternate are the most words), so a gap never turns out dearer than it was priced.
+_DEAREST_REF = "0a" * 6
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -109,7 +114,7 @@ class Gaps:
             self.saved.roles["injected"] = self.saved.roles.get("injected", 0) - sign * run.price
 
     def _price(self, run: Run) -> int:
-        return self._cost(self._text(run, _ANY_REF))
+        return self._cost(self._text(run, _DEAREST_REF))
 
     def _text(self, run: Run, ref: str) -> str:
         return self._mark.text(
@@ -117,6 +122,22 @@ class Gaps:
         )
 
 
+def taken_out(items: Sequence[Item]) -> tuple[list[Any], list[list[Any] | None]]:
+    """The wire messages of items that leave together, and for each its share of the caller's own message.
+
+    A share is the reference of that whole message, which of its parts these begin with, and how many it had; None
+    where the message is whole.
+    """
+    own = families(item.message for item in items)
+    return [united(family) for family in own], [_share(family) for family in own]
+
+
+def _share(family: Sequence[Message]) -> list[Any] | None:
+    first = family[0]
+    return None if len(family) == first.parts else [reference([first.origin]), first.part, first.parts]
+
+
 def reference_of(items: Sequence[Item]) -> str:
     """The reference under which these items' messages are archived."""
-    return reference([item.message.wire for item in items])
+    wires, shares = taken_out(items)
+    return reference([*wires, shares] if any(shares) else wires)

@@ -66,7 +66,8 @@ class Intake:
         elif message.calls or message.role == "tool":
             item.tools = self._tools(message)
         if self._read_as is not None:
-            item.role = self._read_as(item) or message.role
+            masked = message.role == "user" and reading.marks.is_masked_result(message.text)
+            item.role = self._read_as(item) or ("tool" if masked else message.role)
         return item
 
     def oddities(self) -> list[str]:
@@ -92,7 +93,13 @@ def changed(reading: Reading, item: Item, wire: Any, edit: Edit) -> Item:
 
 def _kinship(message: Message) -> dict[str, Any]:
     """What a changed message keeps of the one it was: which part of whose message, and of whose turn."""
-    return {"origin": message.origin, "part": message.part, "parts": message.parts, "follows": message.follows}
+    return {
+        "result_of": message.result_of,
+        "origin": message.origin,
+        "part": message.part,
+        "parts": message.parts,
+        "follows": message.follows,
+    }
 
 
 def mark(reading: Reading, text: str, start: int, end: int, edit: Edit) -> Item:
@@ -100,4 +107,5 @@ def mark(reading: Reading, text: str, start: int, end: int, edit: Edit) -> Item:
     (message,) = reading.format.read(reading.format.say(text), -1)
     known = reading.marks.know(text)
     ours, count = (known.kind, known.count) if known else ("gap", 0)
+    count = count or end - start  # the template may not say it
     return Item(message, "injected", reading.meter.message(message), start, end, (), ours, count, None, edit)

@@ -33,7 +33,7 @@ class Item(msgspec.Struct):
 
     `start` and `end` bound the messages of the caller's list that this one stands for. `role` is the role as read.
     `tools` are the names of the tools called, or of the one whose result this is. `count` is how many earlier
-    messages a marker or summary stands for (0 where its text does not say).
+    messages a marker or summary stands for (in the input: 0 where its text does not say).
     """
 
     message: Message
@@ -111,16 +111,24 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class Load(msgspec.Struct, frozen=True):
-    """The part of a call that is not the list: tokens of tools and the per-call overhead, and the calibration."""
+    """The part of a call that is not the list: tokens of tools, of a system text beside the list, and the per-call
+    overhead; and the calibration."""
 
     limit: int
     tools: int = 0
     overhead: int = 0
     factor: float = 1.0
+    system: int = 0
 
     def used(self, tally: Tally) -> int:
         """Tokens of everything sent, by the plain counter."""
-        return tally.tokens + self.tools + self.overhead
+        return tally.tokens + self.tools + self.system + self.overhead
+
+    def by_role(self, tally: Tally) -> dict[str, int]:
+        """Tokens by role as read; a system text beside the list counts as system."""
+        if not self.system:
+            return dict(tally.roles)
+        return {**tally.roles, "system": tally.roles.get("system", 0) + self.system}
 
     def facts(self, tally: Tally) -> Facts:
         return Facts(

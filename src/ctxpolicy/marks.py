@@ -1,7 +1,7 @@
 """The texts the policy puts into a list, and how they are known again without any state.
 
 Gap markers are known by their whole text, summaries by the lines of their label, placeholders by their template;
-each variable of a template matches anything. Only user messages can be marks.
+an amount matches any number, a tool any text. Only user messages can be marks.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ PLACEHOLDER = "[{{ tokens }} tokens of {{ tool }} left out, ref {{ ref }}.]"
 RECORD = "(A record of earlier messages, made by the context policy. It is background only and gives no orders.)"
 
 Render = Callable[..., str]
+NO_TOOL = "tool"  # what a placeholder calls a result whose tool is not known
 VARIABLES = ("count", "chars", "lines", "tokens", "tool", "ref")
 
 
@@ -34,15 +35,24 @@ class Mark(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """The template as a pattern: rendered with stand-ins that become wild cards, `count` and `ref` captured."""
+    def whole(self) -> re.Pattern[str]:
+        """Finds a text that is this mark and nothing else."""
+        return re.compile(rf"{self._source}\Z", re.DOTALL)
+
+    @cached_property
+    def opening(self) -> re.Pattern[str]:
+        """Finds a text whose first lines are this mark."""
+        return re.compile(rf"{self._source}(?=\n|\Z)", re.DOTALL)
+
+    @cached_property
+    def _source(self) -> str:
+        """The template as a pattern: rendered with stand-ins, of which the first of a name becomes a group."""
         stand_ins = {name: f"\ue000{name}\ue001" for name in VARIABLES}
         source = re.escape(self.render(**stand_ins))
         for name, stand_in in stand_ins.items():
-            wild = {"count": r"([\d,]+)", "ref": "([0-9a-f]{12})"}.get(name, ".*?")
-            first = f"(?P<{name}>{wild[1:-1]})" if name in ("count", "ref") else wild
-            source = source.replace(re.escape(stand_in), first, 1).replace(re.escape(stand_in), wild)
-        return re.compile(source, re.DOTALL)
+            wild = {"tool": ".*?", "ref": "[0-9a-f]{12}"}.get(name, "[0-9][0-9,]{0,24}")
+            source = source.replace(stand_in, f"(?P<{name}>{wild})", 1).replace(stand_in, f"(?P={name})")
+        return source
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -66,17 +76,21 @@ class Marks(msgspec.Struct, frozen=True):
         if not text.startswith(self.openings):
             return None
         for mark in self.labels:
-            found = mark.pattern.match(text)
-            if found and text[found.end() : found.end() + 1] in ("", "\n"):
+            if found := mark.opening.match(text):
                 return _known("summary", found)
         for mark in self.markers:
-            found = mark.pattern.fullmatch(text)
-            if found:
+            if found := mark.whole.match(text):
                 return _known("gap", found)
         return None
 
     def is_placeholder(self, text: str) -> bool:
-        return any(mark.pattern.fullmatch(text) for mark in self.placeholders)
+        """True for a text that one of our placeholders is the whole of."""
+        return any(mark.whole.match(text) for mark in self.placeholders)
+
+    def is_masked_result(self, text: str) -> bool:
+        """True for the placeholder of a result that has no tool call: `read_as` made it one, and cannot know it now."""
+        found = (mark.whole.match(text) for mark in self.placeholders)
+        return any(f.groupdict().get("tool", NO_TOOL) == NO_TOOL for f in found if f)
 
 
 def _known(kind: Ours, found: re.Match[str]) -> Known:

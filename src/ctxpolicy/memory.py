@@ -38,6 +38,11 @@ class Memory(msgspec.Struct):
             while len(self.failed) > _MOST_FAILED:
                 del self.failed[next(iter(self.failed))]
 
+    def see(self, used: int) -> None:
+        """A run ended with a list of so many tokens."""
+        if self.low is not None:
+            self.low = min(self.low, used)
+
     def succeed(self) -> None:
         self.failures, self.low = 0, None
 

@@ -20,12 +20,14 @@ class Message(msgspec.Struct, frozen=True):
 
     `wire` is the caller's own object, or a part of it. `role` is the wire role, one of system, developer, user, assistant, tool.
     `text` is the text parts joined; media, reasoning and unknown parts are not in it. `result_of` is the id of the
-    call this message answers. `has` holds any of image, audio, file, reasoning, tool_call, error. `media` counts
+    call this message answers. `has` holds any of image, audio, file, reasoning, signed
+    (reasoning with a signature), tool_call, error. `media` counts
     pictures, sounds and files. `extra` is other text that is sent and counted (reasoning, refusals).
 
     `index` is the place of the caller's message in his list. Where a format reads several messages from one of the
     caller's (results and words in one), `origin` is that one, and `wire` and `part` of `parts` are what of it this is.
-    `follows` is true for a message of the same assistant turn as the one before it.
+    `follows` is true for an assistant message that goes on with the turn of an assistant message right before it.
+    An assistant message with `result_of` holds the result of a provider's own tool that an earlier one used.
     """
 
     wire: Any

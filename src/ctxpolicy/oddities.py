@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from ctxpolicy.messages import Message
 
 _NAMED = 5  # places named of one kind; the rest is counted
@@ -15,13 +17,24 @@ _KINDS = {
 }
 
 
+class _Call(msgspec.Struct):
+    """A call that waits for its result: where it stands, how many turns and others there were up to it."""
+
+    index: int
+    turn: int
+    others: int
+    pending: bool
+
+
 class Watch:
     """Sees messages in order and keeps what is odd about them until it is reported."""
 
     def __init__(self) -> None:
-        self._open: dict[str, int] = {}  # calls that wait for a result
-        self._known: set[str] = set()
-        self._broken = False  # another message came while calls waited
+        self._waiting: dict[str, _Call] = {}  # by id, not reported as dead
+        self._dead: dict[str, _Call] = {}  # reported; an answer may still come
+        self._answered: set[str] = set()
+        self._turn = 0  # assistant turns so far
+        self._others = 0  # messages so far that are no results: what stands between a call and a late result
         self._found: dict[str, list[str]] = {}
 
     def see(self, message: Message, *, pending: bool) -> None:
@@ -29,39 +42,42 @@ class Watch:
         index = message.index
         if message.result_of is not None:
             self._result(message.result_of, index)
-        elif message.role == "assistant":
-            self._assistant(message, index, pending)
-        elif self._open:
-            self._broken = True
+        elif not message.follows:
+            self._others += 1
+            self._turn += message.role == "assistant"
+        for call in message.calls:
+            self._call(call.id or "", index, pending)
         if not message.text.isascii():
             try:
                 message.text.encode()
             except UnicodeEncodeError:
                 self._note("surrogate", index)
 
-    def _assistant(self, message: Message, index: int, pending: bool) -> None:
-        if not message.follows:
-            for call_id, place in self._open.items():
-                self._note("dead", place, call_id)
-            self._open, self._broken = {}, False
-        for call in message.calls:
-            self._known.add(call.id or "")
-            if not pending:
-                self._open[call.id or ""] = index
+    def _call(self, call_id: str, index: int, pending: bool) -> None:
+        earlier = self._waiting.get(call_id)
+        if earlier is not None and earlier.index != index:  # a result belongs to the nearest call: this one gets none
+            self._note("dead", earlier.index, call_id)
+        self._dead.pop(call_id, None)
+        self._waiting[call_id] = _Call(index, self._turn, self._others, pending)
 
     def _result(self, call_id: str, index: int) -> None:
-        if call_id not in self._known:
-            self._note("orphan", index, call_id)
-        elif self._open.pop(call_id, None) is None:
-            self._note("second", index, call_id)
-        elif self._broken:
-            self._note("apart", index, call_id)
+        call = self._waiting.pop(call_id, None) or self._dead.pop(call_id, None)
+        if call is not None:
+            self._answered.add(call_id)
+            if call.others != self._others and not call.pending:
+                self._note("apart", index, call_id)
+        else:
+            self._note("second" if call_id in self._answered else "orphan", index, call_id)
 
     def _note(self, kind: str, index: int, call_id: str | None = None) -> None:
         self._found.setdefault(kind, []).append(f"message {index}" + (f" ({call_id})" if call_id else ""))
 
     def report(self) -> list[str]:
         """One sentence for each kind of oddity seen since the last report."""
+        for call_id, call in list(self._waiting.items()):
+            if call.turn != self._turn and not call.pending:
+                self._note("dead", call.index, call_id)
+                self._dead[call_id] = self._waiting.pop(call_id)
         found, self._found = self._found, {}
         return [_sentence(_KINDS[kind], places) for kind, places in found.items()]
 

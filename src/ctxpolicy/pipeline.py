@@ -6,27 +6,29 @@ synchronous, asynchronous, offline and test callers.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from ctxpolicy.actions import Step
+from ctxpolicy.actions import Step, Swap
 from ctxpolicy.actions.compact import Attempt, compact
 from ctxpolicy.actions.evict import Evict, evict
 from ctxpolicy.actions.mask import Mask, mask
 from ctxpolicy.actions.refuse import refusal
-from ctxpolicy.actions.reply import Failure
 from ctxpolicy.actions.span import Compact
 from ctxpolicy.actions.truncate import Truncate, shortened, truncate
+from ctxpolicy.gaps import taken_out
 from ctxpolicy.intake import Reading, changed, mark
 from ctxpolicy.items import Edit, Facts, Item, Leaving, Load, Tally
 from ctxpolicy.match import Selector, Test, Traits
 from ctxpolicy.memory import Memory
 from ctxpolicy.policy.model import Spec
+from ctxpolicy.reasoning import first_rewritten, signed, strip
 from ctxpolicy.result import Event, Removed
 from ctxpolicy.standing import standing
+from ctxpolicy.summarize.reply import Failure
 from ctxpolicy.summarize.request import SummaryRequest
 from ctxpolicy.values import text_digest
 from ctxpolicy.view import View
@@ -65,9 +67,10 @@ class Pipeline(msgspec.Struct, frozen=True):
     append_rules: tuple[AppendRule, ...]
     send_rules: tuple[SendRule, ...]
 
-    def load(self, tools: Sequence[Any] | None, factor: float = 1.0) -> Load:
+    def load(self, tools: Sequence[Any] | None, system: Any = None) -> Load:
         """What a call costs beside its list."""
-        return Load(self.limit, self.reading.meter.tools(tools), self.reading.meter.CALL_OVERHEAD, factor)
+        meter = self.reading.meter
+        return Load(self.limit, meter.tools(tools), meter.CALL_OVERHEAD, system=meter.system(system))
 
 
 class ArchiveRequest(msgspec.Struct, frozen=True):
@@ -125,33 +128,36 @@ def run(
     load: Load,
     memories: dict[str, Memory],
     *,
-    can_ask: frozenset[str],
+    asks: Mapping[str, Sequence[str]],
     archived: bool,
 ) -> Running:
     """Apply the send rules to `items` (the append rules have seen them; `arrivals` is what these cut).
 
-    `tally` (of `items`) and `memories` are updated in place; `can_ask` holds the rules that have a summariser, `archived` says whether what
+    `tally` (of `items`) and `memories` are updated in place; `asks` names the summarisers of each rule that has some, `archived` says whether what
     leaves must be archived.
     """
     at_work = _Run(pipeline, items, tally, arrivals, load, memories)
     for rule in pipeline.send_rules:
-        yield from _apply(at_work, rule, can_ask)
+        yield from _apply(at_work, rule, asks)
+    at_work.mind_reasoning()
     at_work.check_room()
     removed = tuple(at_work.removed)
     if archived and removed:
         answer = yield ArchiveRequest(removed)
         if isinstance(answer, Failure):
             return at_work.without_archive(answer)
+    for memory in memories.values():
+        memory.see(load.used(at_work.tally))
     return Outcome(at_work.items, at_work.tally, at_work.events, removed, undone=False)
 
 
-def _apply(run: _Run, rule: SendRule, can_ask: frozenset[str]) -> Generator[SummaryRequest, Any, None]:
+def _apply(run: _Run, rule: SendRule, asks: Mapping[str, Sequence[str]]) -> Generator[SummaryRequest, Any, None]:
     if not rule.when(run.facts):
         run.tell(rule, Step("quiet: its condition does not hold"))
         return
     try:
         if isinstance(rule.how, Compact):
-            yield from _compact(run, rule, rule.how, rule.id in can_ask)
+            yield from _compact(run, rule, rule.how, asks.get(rule.id, ()))
         else:
             run.take(rule, _step(run, rule))
     except Exception as error:  # noqa: BLE001 - a checked policy never raises at run time: the step declines
@@ -169,11 +175,14 @@ def _step(run: _Run, rule: SendRule) -> Step:
     return truncate(view, rule.chosen, rule.how, reading)
 
 
-def _compact(run: _Run, rule: SendRule, how: Compact, can_ask: bool) -> Generator[SummaryRequest, Any, None]:
+def _compact(run: _Run, rule: SendRule, how: Compact, asks: Sequence[str]) -> Generator[SummaryRequest, Any, None]:
     """Passes until the goal holds, a pass declines or fails, or `max_passes` are done."""
+    if how.done(run.facts):
+        run.tell(rule, Step("declined: its goal holds already", min_gain=how.min_gain(run.pipeline.limit)))
+        return
     memory = run.memories.setdefault(rule.id, Memory())
     for _ in range(how.declared.max_passes):
-        attempt: Attempt = yield from compact(run.view, rule.id, how, run.pipeline.reading, memory, run.fresh, can_ask)
+        attempt: Attempt = yield from compact(run.view, rule.id, how, run.pipeline.reading, memory, run.fresh, asks)
         run.take(rule, attempt.step, failed=attempt.failed)
         if not attempt.step.changes or how.done(run.facts):
             return
@@ -195,7 +204,8 @@ class _Run:
         self.items = self._given = items
         self.tally = tally
         self._arrivals = arrivals
-        self.events = [self._arrival_event(rule, cuts) for rule, cuts in _by_rule(arrivals)]
+        self._failures = {rule: memory.failures for rule, memory in memories.items()}
+        self.events = list(self._arrival_events())
         self.removed = [removed for cut in arrivals for removed in cut.removed]
         self.fresh: frozenset[str] = frozenset()
         self._view: View | None = None
@@ -213,7 +223,7 @@ class _Run:
     def take(self, rule: SendRule, step: Step, failed: bool = False) -> None:
         """Carry out a step and tell of it."""
         before = self.load.used(self.tally)
-        self._swap(rule, step)
+        self._swap(rule.id, _FATES[rule.action], step.swaps)
         self._change(rule, step)
         self.tell(rule, step, before, failed)
 
@@ -223,33 +233,59 @@ class _Run:
         ref = step.changes[0].ref if step.changes else step.swaps[0].ref if step.swaps else None
         before = used if before is None else before
         self.events.append(
-            Event(rule.id, rule.action, count > 0, step.reason, before, used, step.min_gain, count, ref, failed)
-        )
+            Event(
+                rule.id, rule.action, count > 0, step.reason, before, used, step.min_gain, count, ref, failed,
+                step.spent, step.facts,
+            )
+        )  # fmt: skip
 
-    def _arrival_event(self, rule: str, cuts: list[Arrival]) -> Event:
-        used = self.load.used(self.tally)
-        saved = sum(cut.whole.tokens - self.items[cut.position].tokens for cut in cuts)
-        what = f"cut {len(cuts):,} tool results on arrival"
-        return Event(rule, "truncate", True, what, used + saved, used, None, len(cuts), cuts[0].removed[0].ref)
+    def _arrival_events(self) -> Iterator[Event]:
+        """One event for each append rule that cut something."""
+        saved = {cut.position: cut.whole.tokens - self.items[cut.position].tokens for cut in self._arrivals}
+        before = self.load.used(self.tally) + sum(saved.values())
+        for rule, cuts in _by_rule(self._arrivals):
+            after = before - sum(saved[cut.position] for cut in cuts)
+            what = f"cut {len(cuts):,} tool results on arrival"
+            yield Event(rule, "truncate", True, what, before, after, None, len(cuts), cuts[0].removed[0].ref)
+            before = after
 
     def check_room(self) -> None:
         """Say so when tools and system alone reach the limit: nothing a rule does can make the list fit."""
-        fixed = self.load.tools + self.load.overhead + self.tally.roles.get("system", 0)
+        fixed = self.load.tools + self.load.system + self.load.overhead + self.tally.roles.get("system", 0)
         fixed += self.tally.roles.get("developer", 0)
         if fixed >= self.load.limit:
             used = self.load.used(self.tally)
             why = f"no room: tools and system alone take {fixed:,} of {self.load.limit:,} tokens"
             self.events.append(Event(None, "run", False, why, used, used))
 
-    def _swap(self, rule: SendRule, step: Step) -> None:
-        if not step.swaps:
+    def mind_reasoning(self) -> None:
+        """Where this run rewrote history before signed reasoning: take that out or keep it, as the policy says."""
+        first = first_rewritten(self._given, self.items) if self.removed else None
+        places = [cut.position for cut in self._arrivals] + ([] if first is None else [first])
+        bound = signed(self.items, min(places) + 1) if places else []
+        if not bound:
+            return
+        before = self.load.used(self.tally)
+        swaps: list[Swap] = []
+        why = f"kept {len(bound):,} messages with signed reasoning although history before them was rewritten; a model "
+        why += "that binds reasoning to its history needs reasoning: strip_after_edit"
+        if self.pipeline.spec.reasoning == "strip_after_edit":
+            swaps = strip(self.items, bound, self.pipeline.reading.format)
+            why = f"took the signed reasoning out of {len(swaps):,} messages: history before them was rewritten"
+            self._swap("reasoning", "repaired", swaps)
+        after = self.load.used(self.tally)
+        ref = swaps[0].ref if swaps else None
+        self.events.append(Event(None, "reasoning", bool(swaps), why, before, after, None, len(swaps), ref))
+
+    def _swap(self, by: str, fate: Leaving, swaps: Sequence[Swap]) -> None:
+        if not swaps:
             return
         items = list(self.items)
-        for swap in step.swaps:
+        for swap in swaps:
             old = items[swap.position]
-            edit = Edit(rule.id, _FATES[rule.action], swap.ref, old.end)
+            edit = Edit(by, fate, swap.ref, old.end)
             items[swap.position] = new = changed(self.pipeline.reading, old, swap.wire, edit)
-            self.removed.append(_removed(rule.id, swap.ref, (old,), swap.wire))
+            self.removed.append(_removed(by, swap.ref, (old,), swap.wire))
             self.tally.add(old, -1)
             self.tally.add(new)
         self._replace(items)
@@ -295,9 +331,10 @@ class _Run:
         events = [_undone(event, used) if event.acted else event for event in self.events]
         why = f"the archive could not be written, so nothing was removed: {failure}"
         events.append(Event(None, "archive", False, why, used, used, failed=True))
-        for event in self.events:
-            if event.acted and event.action == "compact" and event.rule in self.memories:
-                self.memories[event.rule].fail(used)
+        for rule in {event.rule for event in self.events if event.acted and event.rule in self.memories}:
+            memory = self.memories[rule]
+            memory.failures += self._failures.get(rule, 0)  # its success has come to nothing
+            memory.fail(used)
         return Outcome(items, tally, events, (), undone=True)
 
 
@@ -307,7 +344,8 @@ def _undone(event: Event, used: int) -> Event:
 
 
 def _removed(rule: str, ref: str, gone: Sequence[Item], wire: Any) -> Removed:
-    return Removed(ref, tuple(item.message.wire for item in gone), text_digest(standing(wire)), rule)
+    wires, shares = taken_out(gone)
+    return Removed(ref, tuple(wires), text_digest(standing(wire, ref)), rule, tuple(shares) if any(shares) else ())
 
 
 def _by_rule(arrivals: Sequence[Arrival]) -> list[tuple[str, list[Arrival]]]:

@@ -28,11 +28,25 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What asking summarisers took: requests made, and the tokens that their replies report (0 where they do not)."""
+
+    requests: int = 0
+    input: int = 0
+    output: int = 0
+
+    def plus(self, other: Spent) -> Spent:
+        """Both together."""
+        return Spent(self.requests + other.requests, self.input + other.input, self.output + other.output)
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What one rule did in one pass, or why it declined. `before` and `after` are tokens of everything sent.
 
     `rule` is None for what the run itself has to say (an oddity in the input, no room, a dropped edit).
-    `failed` marks a call, archive or step that went wrong.
+    `failed` marks a call, archive or step that went wrong. `spent` is what a compaction asked for, accepted or not;
+    `facts` the share of the span's facts that the reply had, where the rule has `keep_facts`.
     """
 
     rule: str | None
@@ -45,6 +59,8 @@ class Event:
     messages: int = 0  # how many left or changed
     ref: str | None = None
     failed: bool = False
+    spent: Spent | None = None
+    facts: float | None = None
 
     def __str__(self) -> str:
         head = f"{self.rule}: " if self.rule else ""
@@ -54,16 +70,22 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What a run took out of one place: the wire messages as they stood, and the SHA-256 of the text left there."""
+    """What a run took out of one place: the wire messages as they stood, and the SHA-256 of the text left there.
+
+    Where only parts of a wire message left (its results without its words), `shares` says for each message of which
+    whole it was: the reference of that, the first part and the number of parts; None for one that is whole.
+    """
 
     ref: str
     removed: tuple[Any, ...]
     left: str
     rule: str = ""
+    shares: tuple[list[Any] | None, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """The archive's record: `{ref, removed, left}`."""
-        return {"ref": self.ref, "removed": list(self.removed), "left": self.left}
+        """The archive's record: `{ref, removed, left}`, and `parts` where only parts of a message left."""
+        record = {"ref": self.ref, "removed": list(self.removed), "left": self.left}
+        return {**record, "parts": list(self.shares)} if self.shares else record
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +93,8 @@ class Usage:
     """Tokens of everything sent. `before` and `after` map each role as read, and `total`, to tokens.
 
     `total` includes the tools and the per-call overhead; `pressure` is used / limit after the run; `fits` says
-    whether that is at most 1.0. `limit` is in tokens.
+    whether that is at most 1.0. `limit` is in tokens. `summaries` is what the run's summaries took: it is no part of the
+    conversation's own figures.
     """
 
     before: Mapping[str, int]
@@ -80,6 +103,7 @@ class Usage:
     limit: int
     pressure: float
     fits: bool
+    summaries: Spent = Spent()
 
 
 class Result:

@@ -19,16 +19,16 @@ from ctxpolicy.items import Item, Load, Tally
 from ctxpolicy.ledger import Ledger
 from ctxpolicy.memory import Memory
 from ctxpolicy.pipeline import Arrival, Outcome, Pipeline, Running, arrive, run
-from ctxpolicy.result import Event, Result, Usage
+from ctxpolicy.result import Event, Result, Spent, Usage
 from ctxpolicy.view import View
 
 
 class Session:
     """The working list of a policy, and everything that is carried from run to run."""
 
-    def __init__(self, pipeline: Pipeline, tools: Sequence[Any] | None) -> None:
+    def __init__(self, pipeline: Pipeline, tools: Sequence[Any] | None, system: Any = None) -> None:
         self.pipeline = pipeline
-        self.load: Load = pipeline.load(tools)
+        self.load: Load = pipeline.load(tools, system)
         self.items: list[Item] = []
         self.tally = Tally()
         self.memories: dict[str, Memory] = {}
@@ -57,9 +57,9 @@ class Session:
         items, returned = given, saved is not None and states.is_returned(saved, given)
         if saved is not None:
             self._remember(saved)
-            if returned and metas is None:
+            if returned:
                 self._give_metas(given, saved.metas)
-            elif not returned:
+            else:
                 laid = states.lay(saved, given, self.pipeline.reading)
                 items = laid.items
                 self._notes += laid.dropped
@@ -68,8 +68,9 @@ class Session:
         self._given = given
 
     def _give_metas(self, given: Sequence[Item], metas: Mapping[int, Mapping[str, Any]]) -> None:
+        """Give back what the state knows, but where the caller says something newer."""
         for i, meta in metas.items():
-            if i < len(given):
+            if i < len(given) and given[i].meta is None:
                 given[i].meta = meta
 
     def read(self, wire: Any, meta: Mapping[str, Any] | None) -> list[Item]:
@@ -127,7 +128,7 @@ class Session:
             tuple(self._arrivals),
             self.load,
             self._next_memories,
-            can_ask=effects.can_ask,
+            asks=effects.asks,
             archived=effects.archive is not None,
         )
 
@@ -171,7 +172,7 @@ class Session:
             self.wires(outcome.items),
             lambda: decisions(shown, end),
             events,
-            self._usage(before, after),
+            self._usage(before, after, outcome.events),
             state if lazily else lambda: made,
             outcome.removed,
         )
@@ -210,13 +211,17 @@ class Session:
         memories = {rule: memory.copy() for rule, memory in self.memories.items()}
         return lambda: states.save(self.pipeline.spec.hash, items, digest_at.__getitem__, memories)
 
-    def _usage(self, before: Tally, after: Tally) -> Usage:
+    def _usage(self, before: Tally, after: Tally, events: Sequence[Event]) -> Usage:
         pressure = self.load.facts(after).pressure
+        summaries = Spent()
+        for event in events:
+            summaries = summaries.plus(event.spent or Spent())
         return Usage(
-            {"total": self.load.used(before), **before.roles},
-            {"total": self.load.used(after), **after.roles},
+            {"total": self.load.used(before), **self.load.by_role(before)},
+            {"total": self.load.used(after), **self.load.by_role(after)},
             self.load.tools,
             self.load.limit,
             pressure,
             pressure <= 1.0,
+            summaries,
         )

@@ -18,7 +18,7 @@ from ctxpolicy.intake import Reading, changed, mark
 from ctxpolicy.items import Edit, Item
 from ctxpolicy.memory import Memory
 from ctxpolicy.units import live_tail, segment
-from ctxpolicy.values import canonical
+from ctxpolicy.values import canonical, copy
 
 VERSION = 1
 START = b""
@@ -78,7 +78,7 @@ def save(
     """
     edited = [item for item in items if item.edit is not None]
     kept = {rule: memory.dump() for rule, memory in memories.items() if not memory.empty}
-    metas = {str(i): dict(item.meta) for i, item in enumerate(items) if item.meta}
+    metas = {str(i): copy(dict(item.meta)) for i, item in enumerate(items) if item.meta}
     if not (edited or kept or metas):
         return None
     wires = [item.message.wire for item in items]
@@ -97,7 +97,7 @@ def _saved(item: Item, edit: Edit, digest_at: Callable[[int], str]) -> dict[str,
         "start": item.start,
         "end": item.end,
         "digest": digest_at(edit.until),
-        "stands": item.message.wire,
+        "stands": copy(item.message.wire),  # callers may edit the list they were given
         "edit": msgspec.structs.asdict(edit),
     }
 
@@ -158,7 +158,7 @@ def _faults(state: State, given: Sequence[Item]) -> dict[tuple[int, str], str]:
     for saved in state.edits:
         if found.get(saved.edit.until) != saved.digest:
             faults[_group(saved)] = "the list before its end has changed"
-        elif not saved.edit.arrival and (any(live[saved.start : saved.end]) or saved.end == len(given)):
+        elif not (saved.edit.arrival or saved.edit.fate == "repaired") and (any(live[saved.start : saved.end]) or saved.end == len(given)):
             faults[_group(saved)] = "it would reach into the live tail"
         elif saved.edit.fate in ("compacted", "evicted") and structure.splits(saved.start, saved.end):
             faults[_group(saved)] = "it would part a tool call from its result"

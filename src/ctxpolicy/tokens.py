@@ -154,6 +154,12 @@ class Meter:
         """Tokens of one picture, sound or file (image, audio, file); what is inside it is never counted as text."""
         return {"image": self.budget.image, "audio": self.budget.audio}.get(kind, self.budget.file)
 
+    def system(self, system: Any) -> int:
+        """Tokens of a system text that is sent beside the list: a text, or blocks as their JSON text."""
+        if not system:
+            return 0
+        return self.text(system if isinstance(system, str) else values.canonical(system).decode("utf-8", "surrogatepass"))
+
     def tools(self, tools: Sequence[Any] | None) -> int:
         """Tokens of the tool schemas as JSON text; None stands for `budget.tools_tokens`, else 0."""
         if tools is None:

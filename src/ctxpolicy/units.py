@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -16,8 +17,8 @@ class Structure(msgspec.Struct, frozen=True):
     hold results, by head. `reach[i]` is the last position of the unit that begins
     at i. `blocks` are (start, stop) ranges that partition the list: a unit, with whatever stands between its call and
     its last result. `outstanding` and `dead`
-    are the heads of units with unanswered calls; `orphans` results without an earlier call; `doubles` second
-    results of one call; `crossed` positions that stand between a call and its result without belonging there.
+    are the heads of units with unanswered calls; `orphans` results without an earlier call; `doubles` second results
+    of one call; `crossed` positions that stand between a call and its result without belonging there.
     """
 
     head: list[int]
@@ -47,23 +48,25 @@ def segment(items: Sequence[Item]) -> Structure:
     reach = list(range(size))
     callers: dict[str, int] = {}
     members: dict[int, list[int]] = {}
-    unanswered: dict[int, list[str]] = {}
     orphans: list[int] = []
     doubles: list[int] = []
+    waiting: dict[int, Counter[str]] = {}  # calls without a result yet, by head
     last_assistant = -1
     for i, item in enumerate(items):
         message = item.message
         if message.role == "assistant":
             last_assistant = i
-            turn = head[i - 1] if message.follows and i else i
+            turn = _turn(items, head, i, callers)
             if turn != i:
                 head[i] = turn
                 reach[turn] = i
                 members.setdefault(turn, [turn]).append(i)
+                if message.result_of is not None:
+                    _answer(waiting.get(turn), message.result_of)
             if message.calls:
                 ids = [c.id or "" for c in message.calls]
                 callers.update(dict.fromkeys(ids, turn))
-                unanswered.setdefault(turn, []).extend(ids)
+                waiting.setdefault(turn, Counter()).update(ids)
         elif message.result_of is not None:
             caller = callers.get(message.result_of)
             if caller is None:
@@ -72,16 +75,32 @@ def segment(items: Sequence[Item]) -> Structure:
             head[i] = caller
             reach[caller] = i
             members.setdefault(caller, [caller]).append(i)
-            if message.result_of in unanswered[caller]:
-                unanswered[caller].remove(message.result_of)
-            else:
+            if not _answer(waiting.get(caller), message.result_of):
                 doubles.append(i)
-    waiting = [i for i, ids in unanswered.items() if ids]
+    unanswered = [i for i, calls in waiting.items() if calls]
     newest = head[last_assistant] if last_assistant >= 0 else -1
-    outstanding = [i for i in waiting if i == newest or _pending(items[i])]
-    dead = [i for i in waiting if i != newest and not _pending(items[i])]
+    outstanding = [i for i in unanswered if i == newest or _pending(items[i])]
+    dead = [i for i in unanswered if i != newest and not _pending(items[i])]
     blocks, crossed = _blocks(head, reach)
     return Structure(head, members, reach, blocks, outstanding, dead, orphans, doubles, crossed, last_assistant)
+
+
+def _answer(calls: Counter[str] | None, call_id: str) -> bool:
+    """Take off one call of this id that waits; False where none does."""
+    if calls is None or call_id not in calls:
+        return False
+    calls[call_id] -= 1
+    if not calls[call_id]:
+        del calls[call_id]
+    return True
+
+
+def _turn(items: Sequence[Item], head: Sequence[int], position: int, callers: Mapping[str, int]) -> int:
+    """The head of the turn that an assistant message belongs to: its own, where it does not go on with an earlier one."""
+    message = items[position].message
+    if message.follows and position and items[position - 1].message.role == "assistant":
+        return head[position - 1]
+    return position if message.result_of is None else callers.get(message.result_of, position)
 
 
 def free_blocks(structure: Structure, protected: Sequence[object]) -> list[tuple[int, int]]:
@@ -93,16 +112,16 @@ def free_blocks(structure: Structure, protected: Sequence[object]) -> list[tuple
     if not structure.crossed:
         return [(a, b) for a, b in structure.blocks if not any(protected[a:b])]
     stays = bytearray(map(bool, protected))
-    tangled = sorted(structure.members)
-    settled = False
-    while not settled:
-        settled = True
-        for head in tangled:
-            unit = structure.members[head]
-            if any(stays[head : structure.reach[head] + 1]) and not all(stays[i] for i in unit):
-                settled = False
-                for i in unit:
-                    stays[i] = 1
+    leaving = sorted(structure.members)
+    before = -1
+    while len(leaving) != before:
+        before = len(leaving)
+        for order in (leaving, leaving[::-1]):  # both ways, so that a chain of overlapping units is settled at once
+            for head in order:
+                if stays.find(1, head, structure.reach[head] + 1) >= 0:
+                    for i in structure.members[head]:
+                        stays[i] = 1
+        leaving = [head for head in leaving if not stays[head]]
     free: list[tuple[int, int]] = []
     at, size = 0, len(stays)
     while at < size:

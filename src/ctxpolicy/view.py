@@ -10,7 +10,8 @@ from ctxpolicy.items import Facts, Item, Load, Tally
 from ctxpolicy.match import Selector, Traits
 from ctxpolicy.units import Structure, live_tail, segment
 
-LIVE, LAST = "live", "last"
+# Why a position stays, beside the ids of pins.
+LIVE, LAST, USER, KEEP = "live", "last", "user", "keep"
 
 
 class View:
@@ -59,17 +60,23 @@ class View:
         return [i for i, flag in enumerate(chosen.select(self)) if flag and self.items[i].ours is None]
 
     def protection(self, keep: Selector | None = None) -> list[str | None]:
-        """What keeps each position in the list: `live`, a pin's id, `keep`, `last`; None where it is free to leave."""
+        """What keeps each position: a pin's id, `keep`, `live`, `last` or `user`; None where it is free to leave.
+
+        The last message stays last and the newest user message stays, pinned or not: a request needs one.
+        """
         why: list[str | None] = list(self.pinned)
         if keep is not None:
             for i in self.selected(keep):
                 for j in self.structure.unit(i):
-                    why[j] = why[j] or "keep"
+                    why[j] = why[j] or KEEP
         for i, live in enumerate(self.live):
             if live:
                 why[i] = why[i] or LIVE
         if why:
             why[-1] = why[-1] or LAST
+        newest = next((i for i in range(len(why) - 1, -1, -1) if self.items[i].role == "user"), None)
+        if newest is not None:
+            why[newest] = why[newest] or USER
         return why
 
     @cached_property
@@ -94,29 +101,33 @@ class View:
     @cached_property
     def superseded(self) -> bytearray:
         """1 for a result whose tool was called again later with the same arguments, and answered."""
-        flags = bytearray(len(self.items))
+        head = self.structure.head
+        asked = self._asked
         last: dict[tuple[str, str], int] = {}
-        for i in range(len(self.items) - 1, -1, -1):
-            asked = self._asked(i)
-            if asked is not None:
-                flags[i] = asked in last and last[asked] != self.structure.head[i]
-                last.setdefault(asked, self.structure.head[i])
+        for i, what in asked.items():
+            last[what] = max(head[i], last.get(what, 0))
+        flags = bytearray(len(self.items))
+        for i, what in asked.items():
+            flags[i] = last[what] > head[i]
         return flags
 
-    def _asked(self, position: int) -> tuple[str, str] | None:
-        """Tool and arguments of the call that this position answers."""
-        result_of = self.items[position].message.result_of
-        head = self.structure.head[position]
-        if result_of is None or head == position:
-            return None
-        calls = (call for i in self.structure.unit(head) for call in self.items[i].message.calls)
-        call = next(c for c in calls if (c.id or "") == result_of)
-        return call.tool, _same_arguments(call.arguments)
+    @cached_property
+    def _asked(self) -> dict[int, tuple[str, str]]:
+        """Tool and arguments of the call that each result answers, by position."""
+        asked: dict[int, tuple[str, str]] = {}
+        for unit in self.structure.members.values():
+            calls = [call for i in unit for call in self.items[i].message.calls]
+            by_id = {call.id or "": (call.tool, _same_arguments(call.arguments)) for call in reversed(calls)}
+            for i in unit:
+                found = by_id.get(self.items[i].message.result_of or "")
+                if found is not None and self.items[i].message.result_of is not None:
+                    asked[i] = found
+        return asked
 
 
 def _same_arguments(arguments: str) -> str:
     """Arguments compared as JSON values, or as they stand where they are no JSON."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         return arguments

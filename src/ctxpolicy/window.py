@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from ctxpolicy.drivers import Effects, adrive, drive
-from ctxpolicy.errors import MessageTooLarge
+from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
 from ctxpolicy.pipeline import Outcome
+from ctxpolicy.recall import Recall
+from ctxpolicy.restoring import finder
 from ctxpolicy.result import Event, Result
 from ctxpolicy.session import Session
 from ctxpolicy.values import copy
@@ -43,8 +46,9 @@ class ManagedWindow:
 
     def __init__(self, session: Session, effects: Effects) -> None:
         self._session, self._effects = session, effects
-        self._refused: dict[str, MessageTooLarge] = {}
-        self._lock: asyncio.Lock | None = None
+        self._refused: dict[str, dict[str, Any]] = {}  # by call id: size, limit and rule of the message that asked
+        self._lock: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+        self._running = False
         self.events = Events()
         self.result: Result | None = None
 
@@ -56,6 +60,11 @@ class ManagedWindow:
     ) -> None:
         """Begin with a list that exists already (see `Policy.window`)."""
         self._session.take_over([copy(m) for m in messages], state, metas)
+
+    def take_up(self, dump: Mapping[str, Any]) -> None:
+        """What a dump holds beside list and state (see `Policy.resume`)."""
+        self._calibrate(float(dump.get("factor", 1.0)))
+        self._refused = copy(dict(dump.get("refused", {})))
 
     def append(self, message: Any, meta: Mapping[str, Any] | None = None) -> None:
         """Add a message; large tool results are cut as the policy says.
@@ -71,27 +80,52 @@ class ManagedWindow:
         try:
             self._session.add(items)
         except MessageTooLarge as error:
-            self._refused.update(dict.fromkeys(calls, error))
+            refused = {"size": error.size, "limit": error.limit, "rule": error.rule}
+            self._refused.update(dict.fromkeys(calls, refused))
             raise
         for call_id in calls:
             self._refused.pop(call_id, None)
 
     def prepare(self) -> list[Any]:
-        """Run the policy and return the list to send. Raises nothing of its own: a failing step is an event."""
-        return self._prepared(drive(self._session.start(self._effects), self._effects))
+        """Run the policy and return the list to send. A failing step is an event, never an error.
+
+        Raises CtxPolicyError only while an `aprepare` is waiting for its summary.
+        """
+        with self._run():
+            return self._prepared(drive(self._session.start(self._effects), self._effects))
 
     async def aprepare(self) -> list[Any]:
         """`prepare` with a summariser that may be async. Messages appended meanwhile are kept; a second call waits."""
-        self._lock = self._lock or asyncio.Lock()
-        async with self._lock:
-            return self._prepared(await adrive(self._session.start(self._effects), self._effects))
+        async with self._queue():
+            with self._run():
+                return self._prepared(await adrive(self._session.start(self._effects), self._effects))
+
+    @contextmanager
+    def _run(self) -> Iterator[None]:
+        """While a run is under way: a second one over the same list would undo what the first one does."""
+        if self._running:
+            raise CtxPolicyError("an aprepare of this window is still waiting for its summary: await it first")
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+
+    def _queue(self) -> asyncio.Lock:
+        """Where calls of `aprepare` wait for each other; a lock belongs to one event loop, a window does not."""
+        loop = asyncio.get_running_loop()
+        if self._lock is None or self._lock[0] is not loop:
+            self._lock = (loop, asyncio.Lock())
+        return self._lock[1]
 
     def _prepared(self, outcome: Outcome) -> list[Any]:
         self.result = self._session.finish(outcome, lazily=True)
         self.events.take(self.result.events)
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s", _line(self.result))
-        return self.messages
+        out = self.messages
+        self.result.messages = out[: len(self.result.messages)]  # copies: nobody gets hold of the window's own dicts
+        return out
 
     @property
     def messages(self) -> list[Any]:
@@ -108,43 +142,68 @@ class ManagedWindow:
         return None if self.result is None else self.result.state
 
     def dump(self) -> dict[str, Any]:
-        """The window as one JSON value; `policy.resume` continues it. What is still to be archived is written first."""
-        return {"version": 1, **self._session.dump(self._effects), "factor": self._session.load.factor}
+        """The window as one JSON value; `policy.resume` continues it. What is still to be archived is written first.
+
+        Raises CtxPolicyError while an `aprepare` is waiting for its summary.
+        """
+        with self._run():
+            dumped = copy(self._session.dump(self._effects))
+        return {"version": 1, **dumped, "factor": self._session.load.factor, "refused": copy(self._refused)}
+
+    def recall_tool(self, *, max_tokens: int = 2000) -> Recall:
+        """A tool by which the agent reads again what was taken out: `schema`, `name`, and itself the handler.
+
+        An answer has at most `max_tokens` tokens. Raises CtxPolicyError where there is no archive to read from.
+        """
+        archive = self._effects.archive
+        if archive is None:
+            raise CtxPolicyError("there is nothing to recall from: this window has no archive; give one with archive=")
+        finder(archive)  # one that cannot be read says so now
+        reading = self._session.pipeline.reading
+        return Recall(lambda: self.messages, archive, reading.format.NAME, reading.meter.text, max_tokens)
 
     def observe(self, usage: Mapping[str, Any]) -> None:
-        """Calibrate used, pressure and headroom with the provider's usage for the list of the last prepare."""
+        """Calibrate used, pressure and headroom with the provider's usage for the list of the last prepare.
+
+        Counted tokens are multiplied by what the provider counted over what we did, kept between 0.5 and 2.
+        """
         seen = _prompt_tokens(usage)
         if self.result is None or seen is None or seen <= 0:
             return
-        self.calibrate(seen / max(1, self.result.usage.after["total"]))
+        factor = seen / max(1, self.result.usage.after["total"])
+        self._calibrate(min(max(factor, _FACTOR[0]), _FACTOR[1]))
 
     def observe_overflow(self) -> None:
-        """The provider said that the list is too long: count on more tokens, so that the next prepare acts."""
-        self.calibrate(max(self._session.load.factor * 1.1, 1.01 / max(0.01, self.pressure() / self._session.load.factor)))
+        """The provider said that the list is too long: count on more tokens, so that the next prepare acts.
 
-    def calibrate(self, factor: float) -> None:
-        """Multiply counted tokens by this factor (kept between 0.5 and 2) wherever pressure is worked out."""
-        bounded = min(max(factor, _FACTOR[0]), _FACTOR[1])
-        self._session.load = msgspec.structs.replace(self._session.load, factor=bounded)
+        No bound here: the list was over the provider's limit, whatever the policy's budget says, and must get shorter.
+        """
+        factor = self._session.load.factor
+        self._calibrate(max(factor * 1.1, 1.01 * factor / max(0.01, self.pressure())))
+
+    def _calibrate(self, factor: float) -> None:
+        """Multiply counted tokens by this factor wherever pressure is worked out."""
+        self._session.load = msgspec.structs.replace(self._session.load, factor=factor)
 
 
-def _also_refused(first: MessageTooLarge, index: int, size: int) -> MessageTooLarge:
+def _also_refused(first: Mapping[str, Any], index: int, size: int) -> MessageTooLarge:
+    """The error for a result whose call was refused; `first` is what was kept of that refusal."""
+    rule, limit = first["rule"], first["limit"]
     return MessageTooLarge(
-        f"message {index} cannot be sent: it answers a call of the assistant message that rule {first.rule} refused "
-        f"({first.size} tokens, budget limit {first.limit}). Append neither, or a shorter call with its results.",
+        f"message {index} cannot be sent: it answers a call of the assistant message that rule {rule} refused "
+        f"({first['size']} tokens, budget limit {limit}). Append neither, or a shorter call with its results.",
         size=size,
-        limit=first.limit,
-        rule=first.rule,
+        limit=limit,
+        rule=rule,
         index=index,
     )
 
 
 def _prompt_tokens(usage: Mapping[str, Any]) -> int | None:
     """Prompt tokens in the words of the known providers, cached ones included."""
-    if "promptTokenCount" in usage:
-        return int(usage["promptTokenCount"])
-    if "prompt_tokens" in usage:
-        return int(usage["prompt_tokens"])
+    for key in ("promptTokenCount", "prompt_tokens"):
+        if usage.get(key) is not None:
+            return int(usage[key])
     parts = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     found = [int(usage[key]) for key in parts if usage.get(key) is not None]
     return sum(found) if found else None

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.gaps import Change
-from ctxpolicy.view import View
+from ctxpolicy.result import Spent
+from ctxpolicy.view import KEEP, LAST, LIVE, USER, View
 
 
 class Swap(msgspec.Struct, frozen=True):
@@ -20,12 +21,19 @@ class Swap(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What an action decided: changes and swaps to make (none: it declined), and the reason in words."""
+    """What an action decided: changes and swaps to make (none: it declined), and the reason in words.
+
+    `spent` and `facts` are as in an Event.
+    """
 
     reason: str
     changes: Sequence[Change] = ()
     swaps: Sequence[Swap] = ()
     min_gain: int | None = None
+    spent: Spent | None = None
+    facts: float | None = None
+
+_OWN_REASONS = {LIVE: "the live tail", LAST: "the last message", USER: "the newest user message", KEEP: "keep"}
 
 
 def held(view: View, protection: Sequence[str | None]) -> str:
@@ -41,4 +49,4 @@ def held(view: View, protection: Sequence[str | None]) -> str:
 
 
 def _name(why: str) -> str:
-    return {"live": "the live tail", "last": "the last message", "keep": "keep"}.get(why, f"pin {why}")
+    return _OWN_REASONS.get(why, f"pin {why}")

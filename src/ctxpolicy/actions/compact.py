@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from ctxpolicy.actions import Step
 from ctxpolicy.actions.render import Pieces
-from ctxpolicy.actions.reply import Note, Refused, judge
 from ctxpolicy.actions.span import TOKENS_PER_WORD, Compact, Span, choose, what_stays
 from ctxpolicy.gaps import Change, Gaps, reference_of
 from ctxpolicy.intake import Reading
@@ -18,6 +18,9 @@ from ctxpolicy.items import Item
 from ctxpolicy.marks import RECORD
 from ctxpolicy.match import encodable
 from ctxpolicy.memory import Memory
+from ctxpolicy.result import Spent
+from ctxpolicy.summarize.gate import weigh
+from ctxpolicy.summarize.reply import Note, Refused, spent
 from ctxpolicy.summarize.request import SummaryRequest
 from ctxpolicy.view import View
 
@@ -33,29 +36,50 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 def compact(
-    view: View, rule: str, how: Compact, reading: Reading, memory: Memory, fresh: frozenset[str], can_ask: bool
+    view: View, rule: str, how: Compact, reading: Reading, memory: Memory, fresh: frozenset[str], asks: Sequence[str]
 ) -> Generator[SummaryRequest, Any, Attempt]:
-    """One pass over the list. Yields at most one request and is sent the reply (a Failure where the call failed)."""
+    """One pass over the list. `asks` names the rule's summarisers.
+
+    Yields a request for each of them in turn until one gives a note, and is sent the reply (a Failure where the call
+    failed).
+    """
     min_gain = how.min_gain(view.load.limit)
     pieces = Pieces(view.items, reading, how.declared.input_tokens, _frame(view, how, reading))
     span, why = choose(view, how, reading, pieces, memory.failed)
     if span is None:
         return Attempt(_declined(why, min_gain))
     would = f"{span.count:,} messages, {span.tokens:,} tokens"
-    if not can_ask:
+    if not asks:
         return Attempt(_declined(f"{NO_SUMMARISER}: {would} would have been summarised", min_gain))
     if memory.rests(how.declared.breaker, view.used, min_gain):
         return Attempt(_declined(f"rests after {memory.failures} failures in a row", min_gain))
-    note = judge((yield _request(view, rule, how, pieces, span)), how.declared.nothing)
-    if isinstance(note, Note):
-        step = _installed(view, how, reading, span, note, fresh)
-        gain = _gain(view, reading, step)
-        if gain >= min_gain:
-            memory.succeed()
-            return Attempt(step)
-        note = Refused(f"the summary of {would} would gain {gain:,} tokens, less than min_gain")
+    request = _request(view, rule, how, pieces, span)
+    took, refused = Spent(), list[str]()
+    for link, name in enumerate(asks):
+        reply = yield replace(request, link=link)
+        took = took.plus(spent(reply))
+        note = weigh(reply, request, how.declared.nothing, how.declared.keep_facts)
+        if isinstance(note, Note):
+            step = _installed(view, how, reading, span, note, fresh)
+            gain = _gain(view, reading, step)
+            if gain >= min_gain:
+                memory.succeed()
+                return Attempt(_told(step, name, note, refused, took))
+            note = Refused(f"the summary of {would} would gain {gain:,} tokens, less than min_gain")
+        refused.append(note.reason if len(asks) == 1 or name in note.reason else f"{name}: {note.reason}")
     memory.fail(view.used, span.key, span.tokens)
-    return Attempt(_declined(f"{note.reason}; the rest is {what_stays(view, how)}", min_gain), failed=True)
+    declined = _declined(f"{'; '.join(refused)}; the rest is {what_stays(view, how)}", min_gain)
+    return Attempt(msgspec.structs.replace(declined, spent=took), failed=True)
+
+
+def _told(step: Step, name: str, note: Note, refused: Sequence[str], took: Spent) -> Step:
+    """The step with what asking took, who wrote the note where others failed before, and how many facts it has."""
+    words = step.reason
+    if note.facts is not None:
+        words += f", {note.facts:.0%} of the facts kept"
+    if refused:
+        words += f", by {name} ({'; '.join(refused)})"
+    return msgspec.structs.replace(step, reason=words, spent=took, facts=note.facts)
 
 
 def _declined(why: str, min_gain: int) -> Step:
@@ -138,7 +162,7 @@ def _without_markers(view: View, place: tuple[int, int]) -> list[tuple[int, int]
 def _summary(view: View, how: Compact, span: Span, text: str) -> Change:
     ref = reference_of(view.items[slice(*span.first)])
     label = how.label.text(count=span.count, tokens=span.tokens, tool="messages", ref=ref)
-    return Change(*span.first, f"{label}\n{RECORD}\n{text}", ref)
+    return Change(*span.first, f"{label}\n{RECORD}\n{encodable(text)}", ref)
 
 
 def _summaries_to_drop(view: View, how: Compact, note: Note, fresh: frozenset[str]) -> list[int]:

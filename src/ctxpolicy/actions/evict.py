@@ -26,6 +26,8 @@ class Evict(msgspec.Struct, frozen=True):
 
 def evict(view: View, how: Evict, reading: Reading, fresh: frozenset[str]) -> Step:
     """Choose what leaves. Summaries leave last, and never one whose reference is in `fresh` (made in this run)."""
+    if how.done(view.facts):
+        return Step("declined: its goal holds already")
     protection = view.protection(how.keep)
     gaps = Gaps(view.items, how.mark, reading.price)
     reached = False

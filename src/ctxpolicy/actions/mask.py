@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from ctxpolicy.actions import Step, Swap, held
+from ctxpolicy.cut import count_lines
 from ctxpolicy.gaps import reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Item, Tally
 from ctxpolicy.marks import Mark
 from ctxpolicy.match import Selector
+from ctxpolicy.messages import Call, Message
 from ctxpolicy.policy.model import Amount
+from ctxpolicy.standing import left_in
 from ctxpolicy.view import View
 from ctxpolicy.when import Condition
 
@@ -37,7 +41,9 @@ class _Masked(msgspec.Struct, frozen=True):
 
 def mask(view: View, chosen: Selector, how: Mask, reading: Reading) -> Step:
     """Mask what matches, oldest first until the goal holds, in whole batches, if the pass gains enough."""
-    min_gain = int(how.min_gain.of(view.load.limit))
+    min_gain = how.min_gain.at_least(view.load.limit)
+    if how.done(view.facts):
+        return Step("declined: its goal holds already", min_gain=min_gain)
     ready = list(_smaller(view, chosen, how, reading))
     if not ready:
         return Step(_why_none(view, chosen), min_gain=min_gain)
@@ -55,9 +61,13 @@ def _why_none(view: View, chosen: Selector) -> str:
     places = view.selected(chosen)
     if not places:
         return "declined: no message matches"
-    if all(view.pinned[i] is not None or view.live[i] for i in places):
+    if not any(_is_free(view, i) for i in places):
         return "declined: all that matches is protected: " + held(view, view.protection())
     return "declined: nothing that matches would get smaller"
+
+
+def _is_free(view: View, position: int) -> bool:
+    return view.pinned[position] is None and not view.live[position]
 
 
 def _until(view: View, ready: list[_Masked], how: Mask) -> list[_Masked]:
@@ -73,22 +83,15 @@ def _until(view: View, ready: list[_Masked], how: Mask) -> list[_Masked]:
     return taken
 
 
-def _smaller(
-    view: View, chosen: Selector, how: Mask, reading: Reading
-) -> Iterator[_Masked]:
+def _smaller(view: View, chosen: Selector, how: Mask, reading: Reading) -> Iterator[_Masked]:
     """Every message that is free to be masked and gets smaller by it, oldest first."""
     for position, parts in sorted(_targets(view, chosen, how).items()):
-        if view.pinned[position] is not None or view.live[position] or position == len(view.items) - 1:
-            continue
-        item = view.items[position]
-        ref = reference_of([item])
-        wire = item.message.wire
-        for part in sorted(parts):
-            wire = _without(part, wire, position, item, ref, how, reading)
-        if wire is not item.message.wire:
-            gain = item.tokens - reading.meter.message(reading.format.read(wire, position)[0])
-            if gain > 0:
-                yield _Masked(Swap(position, wire, ref), gain)
+        if _is_free(view, position):
+            item = view.items[position]
+            veil = _Veil(item, how, reading)
+            wire = veil.over(parts)
+            if veil.tokens < item.tokens:
+                yield _Masked(Swap(position, wire, veil.ref), item.tokens - veil.tokens)
 
 
 def _targets(view: View, chosen: Selector, how: Mask) -> dict[int, set[str]]:
@@ -101,38 +104,107 @@ def _targets(view: View, chosen: Selector, how: Mask) -> dict[int, set[str]]:
     return targets
 
 
-def _without(
-    part: str, wire: dict[str, object], position: int, item: Item, ref: str, how: Mask, reading: Reading
-) -> dict[str, object]:
-    """The wire message with one part masked; the same object where there is nothing to mask or it would not shrink."""
-    message = item.message
-    if part == "results":
-        if item.role != "tool" or reading.marks.is_placeholder(message.text):
-            return wire
-        return reading.format.with_text(wire, _placeholder(item, "", reading.meter.text(message.text), ref, how))
-    if part == "arguments":
-        return _without_arguments(wire, item, ref, how, reading)
-    kinds = message.has & {"image", "audio", "file"} if part == "media" else message.has & {"reasoning"}
-    if not kinds:
-        return wire
-    return reading.format.without(wire, frozenset((part,)), _placeholder(item, f" {'/'.join(sorted(kinds))}", item.tokens, ref, how))
+class _Veil:
+    """One message while its parts are masked, each only where the message gets smaller by it.
 
+    A masked part must be found again by the reference in its placeholder, so a part is left alone where the format has
+    no place for one.
+    """
 
-def _without_arguments(
-    wire: dict[str, object], item: Item, ref: str, how: Mask, reading: Reading
-) -> dict[str, object]:
-    arguments = []
-    for call in item.message.calls:
-        tokens = reading.meter.text(call.arguments)
-        note = how.mark.text(tokens=tokens, tool=f"{call.tool} arguments", chars=len(call.arguments), ref=ref)
+    def __init__(self, item: Item, how: Mask, reading: Reading) -> None:
+        self._item, self._how, self._reading = item, how, reading
+        self.ref = reference_of([item])
+        self.tokens = item.tokens
+        self._seen = item.message
+
+    def over(self, parts: set[str]) -> Any:
+        """The wire message with these parts masked."""
+        for part, masked in _PARTS:
+            if part in parts:
+                wire = masked(self)
+                if wire is not None and wire is not self._seen.wire:
+                    self._take(self._reading.format.read(wire, self._item.message.index))
+        return self._seen.wire
+
+    def _take(self, seen: Sequence[Message]) -> None:
+        """Go on with a masked form of the message if it is one to the rules, smaller, and names its reference."""
+        if len(seen) == 1 and self._is_named(seen[0]):
+            tokens = self._reading.meter.message(seen[0])
+            if tokens < self.tokens:
+                self._seen, self.tokens = seen[0], tokens
+
+    def _is_named(self, seen: Message) -> bool:
+        needed = self.ref in self._how.mark.text(ref=self.ref)
+        return not needed or self.ref in left_in(seen, self.ref)
+
+    def _note(self, part: str, text: str, tokens: int) -> str:
+        """The placeholder for a part that holds a text and costs so many tokens."""
+        tool = ", ".join(self._item.tools) or self._item.role  # the role of a result is NO_TOOL
+        return self._how.mark.text(
+            count=1, tokens=tokens, tool=tool + part, chars=len(text), lines=count_lines(text), ref=self.ref
+        )
+
+    def results(self) -> Any:
+        text = self._item.message.text
+        if self._item.role != "tool" or self._is_note(text):
+            return None
+        return self._reading.format.with_text(self._seen.wire, self._note("", text, self._reading.meter.text(text)))
+
+    def arguments(self) -> Any:
+        calls = self._item.message.calls
+        masked = [self._argument(call) for call in calls]
+        if all(new == call.arguments for new, call in zip(masked, calls, strict=True)):
+            return None
+        return self._reading.format.with_arguments(self._seen.wire, masked)
+
+    def _argument(self, call: Call) -> str:
+        """The arguments of a call masked, or as they are where that is shorter or was done before."""
+        count = self._reading.meter.text
+        tokens = count(call.arguments)
+        note = self._how.mark.text(
+            count=1, tokens=tokens, tool=f"{call.tool} arguments", chars=len(call.arguments), lines=1, ref=self.ref
+        )
         masked = json.dumps({ARGUMENTS_KEY: note}, ensure_ascii=False)
-        arguments.append(masked if reading.meter.text(masked) < tokens else call.arguments)
-    if all(a == c.arguments for a, c in zip(arguments, item.message.calls, strict=True)):
-        return wire
-    return reading.format.with_arguments(wire, arguments)
+        if count(masked) >= tokens or self._is_note(_left_out(call.arguments)):
+            return call.arguments
+        return masked
+
+    def media(self) -> Any:
+        kinds = [kind for kind, _ in self._item.message.media]
+        if not kinds:
+            return None
+        tokens = sum(self._reading.meter.media(kind) * pieces for kind, pieces in self._item.message.media)
+        note = self._note(f" {'/'.join(sorted(kinds))}", "", tokens)
+        return self._reading.format.without(self._seen.wire, frozenset(("media",)), note)
+
+    def reasoning(self) -> Any:
+        extra = self._item.message.extra
+        if "reasoning" not in self._item.message.has or any(map(self._is_note, extra)):
+            return None
+        text = "\n".join(extra)
+        note = self._note(" reasoning", text, self._reading.meter.text(text))
+        return self._reading.format.without(self._seen.wire, frozenset(("reasoning",)), note)
+
+    def _is_note(self, text: str) -> bool:
+        return self._reading.marks.is_placeholder(text)
 
 
-def _placeholder(item: Item, what: str, tokens: int, ref: str, how: Mask) -> str:
-    tool = (", ".join(item.tools) or item.role) + what
-    text = item.message.text
-    return how.mark.text(count=1, tokens=tokens, tool=tool, chars=len(text), lines=text.count("\n") + 1, ref=ref)
+# In this order: a result's placeholder replaces its text parts, those that stand for media come after it.
+_PARTS: Sequence[tuple[str, Callable[[_Veil], Any]]] = (
+    ("results", _Veil.results),
+    ("arguments", _Veil.arguments),
+    ("reasoning", _Veil.reasoning),
+    ("media", _Veil.media),
+)
+
+
+def _left_out(arguments: str) -> str:
+    """The placeholder in masked arguments; "" for any others."""
+    if ARGUMENTS_KEY not in arguments:
+        return ""
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return ""
+    found = value.get(ARGUMENTS_KEY) if isinstance(value, dict) and len(value) == 1 else None
+    return found if isinstance(found, str) else ""

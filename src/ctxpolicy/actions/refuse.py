@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.formats import Format
 from ctxpolicy.items import Item
@@ -28,14 +30,20 @@ def refusal(rule: str, item: Item, limit: int, words: str | None, format: Format
     )
 
 
-def replacement(item: Item, limit: int, format: Format) -> dict[str, Any] | None:
-    """For a tool result: a short result with the same id to append instead."""
-    call_id = item.message.result_of
-    if call_id is None:
+def replacement(item: Item, limit: int, format: Format) -> Any:
+    """For a tool result: the message with a short result in its place, to append instead."""
+    message = item.message
+    if message.result_of is None or message.role != "tool":
         return None
     tool = item.tools[0] if item.tools else "this call"
-    return format.answer(
-        call_id,
+    words = (
         f"[The result of {tool} was not kept: {item.tokens:,} tokens, the budget limit is {limit:,}. "
-        "Ask for a smaller part of it.]",
+        "Ask for a smaller part of it.]"
     )
+    short = format.answer(message, words)
+    if message.origin is None:
+        return short
+    parts = list(format.read(message.origin, message.index))
+    parts[message.part] = msgspec.structs.replace(message, wire=short)
+    (whole,) = format.join(msgspec.structs.replace(part, origin=message.origin) for part in parts)
+    return whole

@@ -38,7 +38,7 @@ class Compact(msgspec.Struct, frozen=True):
 
     def min_gain(self, limit: int) -> int:
         """The least number of tokens a compaction must gain."""
-        return max(1, math.ceil(self.declared.min_gain.of(limit)))
+        return max(1, self.declared.min_gain.at_least(limit))
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ class _Growing:
 
     @property
     def count(self) -> int:
-        return self.first.messages + sum(run.out.messages for run in self.rest.runs())
+        return self.first.messages + self.rest.saved.messages
 
     @property
     def bare(self) -> int:

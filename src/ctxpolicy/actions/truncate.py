@@ -31,8 +31,9 @@ def shortened(item: Item, how: Truncate, reading: Reading, position: int) -> Swa
         return how.mark.render(**{"tool": tool, **amounts})
 
     own = None if how.caps.marker is None else marker
-    text = cut(item.message.text, how.caps, reading.meter.text, ref, own)
-    if text is None:
+    count = reading.meter.text
+    text = cut(item.message.text, how.caps, count, ref, own)
+    if text is None or count(text) >= count(item.message.text):  # lines alone can be cut without gaining a token
         return None
     return Swap(position, reading.format.with_text(item.message.wire, text), ref)
 

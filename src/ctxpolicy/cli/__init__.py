@@ -23,9 +23,18 @@ COMMANDS = {
     "check": "Check policy files: errors at line and column, with hints.",
     "apply": "Apply a policy to transcripts.",
     "inspect": "Show what fills the window and what the next call would do.",
+    "simulate": "Watch a policy work through a session, and judge it.",
+    "explain": "Say why a policy keeps a message or not, and why a rule acts or not.",
+    "test": "Run the tests beside policies.",
+    "diff": "Compare what two policies do to the same transcripts.",
+    "lint": "Judge transcripts by the rules of their provider.",
     "restore": "Put back what a policy took out.",
+    "archive": "List or show what policies took out.",
     "show": "Print the effective policy and where each value comes from.",
+    "init": "Write a commented policy to start from.",
+    "formats": "List the formats that are read and written.",
     "schema": "Print the JSON Schema of the policy language.",
+    "explain-code": "Say what a code means: what was found, why, and a bad and a good policy.",
 }
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
@@ -86,7 +95,7 @@ def _report(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
     if isinstance(error, (CtxPolicyError, OSError)):
-        click.echo(explain(error), err=True)
+        click.echo(_in_words(error), err=True)
         return 2
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     advice = "" if debug else "; run it again with --debug and report what it prints"
@@ -94,7 +103,7 @@ def _report(error: Exception, *, debug: bool) -> int:
     return INTERNAL
 
 
-def explain(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     """An error as a user reads it: a policy's report as it is, anything else on one line."""
     if isinstance(error, PolicyInvalid) and error.findings:
         return str(error)

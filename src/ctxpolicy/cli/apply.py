@@ -11,6 +11,7 @@ import click
 
 from ctxpolicy.actions.compact import NO_SUMMARISER
 from ctxpolicy.archive import Archive, open_archive
+from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup, targets
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import Outcome, rewrite
@@ -21,7 +22,7 @@ _DONE = {"truncate": "truncated", "mask": "masked", "compact": "compacted", "evi
 
 
 @click.command("apply")
-@click.argument("transcripts", nargs=-1, required=True, metavar="TRANSCRIPT...")
+@inputs_argument()
 @policy_options()
 @click.option(
     "--output", "-o", metavar="OUT", help="File to write, or directory for several inputs.  [default: stdout]"

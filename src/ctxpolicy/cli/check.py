@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 
 from ctxpolicy.cli.output import note
+from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.load import Loaded, load_named
-from ctxpolicy.policy.report import report, visible
+from ctxpolicy.policy.report import FORMATS, render, report, visible
+from ctxpolicy.policy.report.plain import as_data
 from ctxpolicy.policy.source import PolicyUnreadable
 from ctxpolicy.policy.thresholds import percent, thresholds
 
@@ -19,10 +20,12 @@ from ctxpolicy.policy.thresholds import percent, thresholds
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--format", "-f", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="json: one object with every finding and threshold.",
+    "--format", "-f", "output_format", type=click.Choice(FORMATS), default="text", show_default=True,
+    help="concise: a line for each finding. json: every finding and threshold. sarif, github: for code review.",
 )  # fmt: skip
-def command(files: tuple[str, ...], output_format: str) -> int:
+@click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found; a file that cannot be read is still 2.")
+def command(files: tuple[str, ...], output_format: str, strict: bool, exit_zero: bool) -> int:
     """Check policy files: errors at line and column, with hints.
 
     Prints every threshold of a valid policy in tokens and as a share of the window. FILE may also be builtin:NAME. A
@@ -30,27 +33,49 @@ def command(files: tuple[str, ...], output_format: str) -> int:
 
     \b
     ctxpolicy check policies/*.yaml
+    ctxpolicy check --strict --format github policies/*.yaml
 
-    Exit codes: 0 no errors, 1 errors, 2 a file that cannot be read.
+    `ctxpolicy explain-code CODE` says more about a finding. Exit codes: 0 no errors, 1 errors (with --strict also
+    warnings), 2 a file that cannot be read.
     """
-    code = 0
+    checked, unreadable = _load(files)
+    if output_format == "json":
+        click.echo(json.dumps({"files": [_file(loaded) for loaded in checked]}, indent=2))
+    elif output_format == "text":
+        click.echo("\n".join(map(_as_text, checked)), nl=bool(checked))
+    elif said := render(_distinct(checked), output_format):
+        click.echo(said)
+    failed = not exit_zero and any(loaded.stopped or (strict and loaded.reported) for loaded in checked)
+    return 2 if unreadable else int(failed)
+
+
+def _load(files: Iterable[str]) -> tuple[list[Loaded], bool]:
+    """The policies that can be read, and whether one cannot. Tests that stand beside them are stepped over."""
     checked: list[Loaded] = []
+    unreadable = False
     for file in files:
+        if file.endswith(".test.yaml"):
+            note(f"{visible(file)}: tests of a policy; `ctxpolicy test` runs them")
+            continue
         try:
             checked.append(load_named(file))
         except PolicyUnreadable as error:
             note(f"error: {error}")
-            code = 2
-    click.echo(_as_json(checked) if output_format == "json" else "\n".join(map(_as_text, checked)), nl=bool(checked))
-    return code or int(any(loaded.stopped for loaded in checked))
+            unreadable = True
+    return checked, unreadable
+
+
+def _distinct(checked: Iterable[Loaded]) -> list[Finding]:
+    """Every finding once: what is wrong with a base is found for each policy that extends it."""
+    return list(dict.fromkeys(finding for loaded in checked for finding in loaded.reported))
 
 
 def _as_text(loaded: Loaded) -> str:
     name = visible(loaded.name)
+    lines = [report(loaded.reported)] if loaded.reported else []
     if loaded.is_base and not loaded.stopped:
-        return f"{name}: a base to extend; it has no `budget.window`, so it cannot run alone"
-    lines = [report(loaded.findings)] if loaded.findings else []
-    if loaded.spec is not None:
+        lines.append(f"{name}: a base to extend; it has no `budget.window`, so it cannot run alone")
+    elif loaded.spec is not None:
         lines += [f"{name}: valid", *_table(loaded)]
     return "\n".join(lines)
 
@@ -73,14 +98,9 @@ def _rows(loaded: Loaded) -> Iterator[tuple[str, str, str, str]]:
         yield found.owner, found.words, f"{found.tokens:,}", found.window_share(budget)
 
 
-def _as_json(checked: list[Loaded]) -> str:
-    return json.dumps({"files": [_file(loaded) for loaded in checked]}, indent=2, ensure_ascii=False)
-
-
 def _file(loaded: Loaded) -> dict[str, Any]:
     spec = loaded.spec
     limits = {"window": spec.budget.window, "limit": spec.budget.limit} if spec else {}
     rows = [{"owner": t.owner, "threshold": t.words, "tokens": t.tokens} for t in thresholds(spec)] if spec else []
-    findings = [{"severity": f.severity, **asdict(f)} for f in loaded.findings]
     return {"file": loaded.name, "valid": not loaded.stopped, "base": loaded.is_base, **limits,
-            "findings": findings, "thresholds": rows}  # fmt: skip
+            "findings": [as_data(finding) for finding in loaded.reported], "thresholds": rows}  # fmt: skip

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 import msgspec
 
+from ctxpolicy.cli.inputs import output_name
 from ctxpolicy.errors import CtxPolicyError, TranscriptInvalid
+from ctxpolicy.formats import FORMATS
+from ctxpolicy.formats.detect import detect
 from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
@@ -19,7 +22,6 @@ if TYPE_CHECKING:
     from ctxpolicy.result import Result
     from ctxpolicy.summarize import Summarize
 
-FORMATS = ("openai-chat",)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _file = click.Path(path_type=Path)
 
@@ -65,7 +67,7 @@ def format_option(*names: str) -> Callable[[_Function], _Function]:
     return click.option(
         *names,
         "wire_format",
-        type=click.Choice(FORMATS),
+        type=click.Choice(tuple(FORMATS)),
         help="How messages are written; told by content if not given.",
     )
 
@@ -101,9 +103,13 @@ class Setup:
             tools=self.tools_of(conversation),
             summarize=summarize if self.summarize is None else self.summarize,
             archive=archive,
-            format=self.wire_format,
+            format=self.format_of(conversation),
             meta=self.meta(conversation),
         )
+
+    def format_of(self, conversation: Conversation) -> str:
+        """The wire format of a conversation: what `--format` says, else its log, else what its messages tell."""
+        return self.wire_format or conversation.format or detect(conversation.messages)
 
     def tools_of(self, conversation: Conversation) -> list[Any] | None:
         """Everything that is sent beside the list: tools, and a system prompt that stands outside the messages."""
@@ -182,7 +188,7 @@ def targets(transcripts: Sequence[str], output: str | None) -> list[tuple[str, s
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"several transcripts need a directory for the results, and {output} is a file")
-    names = [Path(transcript).name for transcript in transcripts]
+    names = [output_name(transcript) for transcript in transcripts]
     if twice := {name for name in names if names.count(name) > 1}:
         raise click.UsageError(
             f"two transcripts are named {sorted(twice)[0]}, and their results would be; do them apart"

@@ -6,13 +6,17 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
 _NO_LIMIT = 10_000  # columns
+_WAIT = 0.5  # seconds before progress is shown, and between two updates
+Tick = Callable[[], None]
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -36,6 +40,26 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+@contextmanager
+def progress(things: str) -> Iterator[Tick]:
+    """Counts on standard error how many `things` are done, where that is a terminal and it takes a while."""
+    shown, count, due = sys.stderr.isatty(), 0, time.monotonic() + _WAIT
+    written = False
+
+    def tick() -> None:
+        nonlocal count, due, written
+        count += 1
+        if shown and time.monotonic() >= due:
+            due, written = time.monotonic() + _WAIT, True
+            click.echo(f"\r{count:,} {things}", err=True, nl=False)
+
+    try:
+        yield tick
+    finally:
+        if written:
+            click.echo("\r" + " " * (len(things) + 12) + "\r", err=True, nl=False)
+
+
 def printable(text: str) -> str:
     """A text from a transcript on one line, without what could steer the terminal."""
     return "".join(char if char.isprintable() else "?" for char in text)
@@ -49,7 +73,7 @@ def fit(text: str, width: int) -> str:
 def bar(share: float, cells: int) -> str:
     """A share of 1.0 as a bar of `cells` characters; more than 1.0 fills it."""
     eighths = round(max(0.0, min(share, 1.0)) * cells * 8)
-    if not _can_show(_EIGHTHS):
+    if not can_show(_EIGHTHS):
         return ("#" * (eighths // 8)).ljust(cells, ".")
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()).ljust(cells)
 
@@ -65,7 +89,8 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def _can_show(text: str) -> bool:
+def can_show(text: str) -> bool:
+    """Whether standard output has all these characters."""
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except UnicodeEncodeError:
@@ -74,7 +99,7 @@ def _can_show(text: str) -> bool:
 
 
 def _ellipsis() -> str:
-    return "…" if _can_show("…") else "~"
+    return "…" if can_show("…") else "~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +110,7 @@ class Column:
     right: bool = False
     least: int | None = None  # None: never cut
     drop: int = 0
+    end: bool = False  # where it is cut, the end stays
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -114,8 +140,9 @@ def _floor(columns: Sequence[Column], wanted: Sequence[int], i: int) -> int:
 
 
 def _line(columns: Sequence[Column], cells: Sequence[str], sizes: dict[int, int]) -> str:
-    texts = [
-        (fit(cells[i], size).rjust if columns[i].right else fit(cells[i], size).ljust)(size)
-        for i, size in sizes.items()
-    ]
-    return "  ".join(texts).rstrip()
+    texts = [(_fit(columns[i], cells[i], size), columns[i].right, size) for i, size in sizes.items()]
+    return "  ".join(text.rjust(size) if right else text.ljust(size) for text, right, size in texts).rstrip()
+
+
+def _fit(column: Column, text: str, width: int) -> str:
+    return fit(text[::-1], width)[::-1] if column.end else fit(text, width)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ctxpolicy.cli import survey
 from ctxpolicy.cli.options import Setup
 from ctxpolicy.cli.output import Column, bar, counted, paint, printable, table, wrap
 from ctxpolicy.errors import MessageTooLarge
@@ -13,7 +14,8 @@ from ctxpolicy.items import Tally
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.policy.thresholds import percent, thresholds
 from ctxpolicy.result import Result
-from ctxpolicy.summarize.request import SummaryRequest
+from ctxpolicy.simulate.composition import Composition, compose
+from ctxpolicy.simulate.summaries import note
 from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
@@ -41,13 +43,14 @@ _THRESHOLDS = (
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One conversation under a policy. `fixed` is tokens sent beside the messages; `result` is what the next call would
-    do, or `refused` the message that it would turn away."""
+    """One conversation under a policy. `fixed` is tokens sent beside the messages, `composition` what fills the list;
+    `result` is what the next call would do, or `refused` the message that it would turn away."""
 
     where: str
     spec: Spec
     rows: Sequence[Row]
     fixed: int
+    composition: Composition
     result: Result | None = None
     refused: MessageTooLarge | None = None
 
@@ -60,18 +63,15 @@ class Picture:
 def picture(conversation: Conversation, chosen: Setup) -> Picture:
     """What the policy sees in a conversation and would do with it. Raises TranscriptInvalid for what is not one."""
     policy, tools = chosen.policy, chosen.tools_of(conversation)
-    rows = policy.look(conversation.messages, tools=tools, format=chosen.wire_format, meta=chosen.meta(conversation))
-    fixed = policy.pipeline(chosen.wire_format).load(tools).used(Tally())
-    seen = Picture(conversation.where, policy.spec, rows, fixed)
+    wire_format = chosen.format_of(conversation)
+    rows = policy.look(conversation.messages, tools=tools, format=wire_format, meta=chosen.meta(conversation))
+    pipeline = policy.pipeline(wire_format)
+    composition = compose(pipeline, conversation.messages, tools)
+    seen = Picture(conversation.where, policy.spec, rows, pipeline.load(tools).used(Tally()), composition)
     try:
-        return replace(seen, result=chosen.apply(conversation, archive=False, summarize=_as_long_as_allowed))
+        return replace(seen, result=chosen.apply(conversation, archive=False, summarize=note))
     except MessageTooLarge as error:
         return replace(seen, refused=error)
-
-
-def _as_long_as_allowed(request: SummaryRequest) -> str:
-    """Stands in for a model: the longest summary that the rule allows."""
-    return "word " * request.word_limit
 
 
 def as_json(seen: Picture) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def as_json(seen: Picture) -> dict[str, Any]:
             "index": row.index, "role": row.role, "tool": row.tool, "tokens": row.tokens,
             "protected_by": row.protects, "fate": fate, "by": by,
         }
-        for row, (fate, by) in zip(seen.rows, _fates(seen), strict=True)
+        for row, (fate, by) in zip(seen.rows, fates(seen), strict=True)
     ]  # fmt: skip
     after = result and {
         "used": result.usage.after["total"],
@@ -97,6 +97,7 @@ def as_json(seen: Picture) -> dict[str, Any]:
         "used": seen.used,
         "beside": seen.fixed,
         "pressure": seen.used / budget.limit,
+        **survey.as_json(seen.composition),
         "thresholds": [{"owner": t.owner, "threshold": t.words, "tokens": t.tokens} for t in thresholds(seen.spec)],
         "messages": messages,
         "next": after,
@@ -105,7 +106,7 @@ def as_json(seen: Picture) -> dict[str, Any]:
     }
 
 
-def _fates(seen: Picture) -> list[tuple[str | None, str | None]]:
+def fates(seen: Picture) -> list[tuple[str | None, str | None]]:
     """What would happen to each message, and by which rule or pin."""
     if seen.result is not None:
         return [(decision.fate, decision.by) for decision in seen.result.decisions]
@@ -120,11 +121,13 @@ def as_text(seen: Picture, width: int) -> Iterator[str]:
     yield ""
     yield from table(_THRESHOLDS, [*_thresholds(seen.spec)], width)
     yield ""
-    fates = _fates(seen)
-    titles, *lines = table(_COLUMNS, list(_cells(seen, fates)), width)
+    told = fates(seen)
+    titles, *lines = table(_COLUMNS, list(_cells(seen, told)), width)
     yield paint(titles, bold=True)
-    for line, (fate, _) in zip(lines, fates, strict=True):
+    for line, (fate, _) in zip(lines, told, strict=True):
         yield line if fate in _STAYED else paint(line, fg="red" if fate in ("evicted", "refused") else "yellow")
+    yield ""
+    yield from survey.shares(seen.composition, width)
     yield ""
     for sentence in _foot(seen):
         yield from wrap(sentence, width)
@@ -147,9 +150,9 @@ def _thresholds(spec: Spec) -> Iterator[tuple[str, str, str, str]]:
         yield found.owner, found.words, f"{found.tokens:,}", found.window_share(spec.budget)
 
 
-def _cells(seen: Picture, fates: Sequence[tuple[str | None, str | None]]) -> Iterator[list[str]]:
+def _cells(seen: Picture, told: Sequence[tuple[str | None, str | None]]) -> Iterator[list[str]]:
     total, limit = seen.fixed, seen.spec.budget.limit
-    for row, (fate, by) in zip(seen.rows, fates, strict=True):
+    for row, (fate, by) in zip(seen.rows, told, strict=True):
         total += row.tokens
         share = total / limit
         acts = f"{fate} by {by}" if by else fate or ""
@@ -160,6 +163,7 @@ def _cells(seen: Picture, fates: Sequence[tuple[str | None, str | None]]) -> Ite
 
 
 def _foot(seen: Picture) -> Iterator[str]:
+    yield survey.session_sentence(seen.composition, seen.spec)
     if seen.result is None:
         yield f"refused: {seen.refused}"
         return

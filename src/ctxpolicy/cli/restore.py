@@ -9,16 +9,17 @@ from typing import Any
 import click
 
 from ctxpolicy.archive import Archive, DirectoryArchive
+from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import targets
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import rewrite
 from ctxpolicy.errors import ArchiveError
-from ctxpolicy.restore import restore
+from ctxpolicy.restoring import restore
 from ctxpolicy.transcripts import Conversation
 
 
 @click.command("restore")
-@click.argument("transcripts", nargs=-1, required=True, metavar="TRANSCRIPT...")
+@inputs_argument()
 @click.option(
     "--archive", type=click.Path(path_type=Path), default=Path(".ctxpolicy/archive"), show_default=True, metavar="DIR",
     help="Where the originals are.",

@@ -11,7 +11,8 @@ from typing import Any
 
 from ctxpolicy.cli.output import note
 from ctxpolicy.errors import MessageTooLarge, TranscriptInvalid
-from ctxpolicy.transcripts import Broken, Conversation, Output, read
+from ctxpolicy.logs import read, written_back
+from ctxpolicy.transcripts import Broken, Conversation, Output
 
 Transform = Callable[[Conversation], Sequence[Any]]
 
@@ -60,6 +61,8 @@ def rewrite(targets: Iterable[tuple[str, str]], transform: Transform, *, write: 
 
 
 def _rewrite_file(source: str, target: str | None, transform: Transform) -> Outcome:
+    if _same_file(source, target) and not written_back(source):
+        raise TranscriptInvalid(f"{source}: is a session log, which is never changed; name another file with -o")
     outcome = Outcome()
     with _sink(target) as out:
         for text in _texts(source, transform, outcome):

@@ -10,9 +10,14 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from ctxpolicy.errors import CtxPolicyError
-from ctxpolicy.messages import Message
+from ctxpolicy.messages import Call, Message
 
-FORMATS = {"openai-chat": "ctxpolicy.formats.openai_chat"}
+FORMATS = {
+    "openai-chat": "ctxpolicy.formats.openai_chat",
+    "anthropic": "ctxpolicy.formats.anthropic",
+    "openai-responses": "ctxpolicy.formats.openai_responses",
+    "gemini": "ctxpolicy.formats.gemini",
+}
 
 
 class Format(Protocol):
@@ -33,16 +38,26 @@ class Format(Protocol):
         """A new message with role user that says `text` (summaries and markers)."""
 
     def with_text(self, wire: Any, text: str) -> dict[str, Any]:
-        """A copy of the message whose text parts say `text`; every other part and field is kept."""
+        """A copy of the message whose text parts say `text`; every other part and field is kept.
+
+        The wire message itself where its form leaves no place for a text.
+        """
 
     def with_arguments(self, wire: Any, arguments: Sequence[str]) -> dict[str, Any]:
         """A copy of the message whose calls, in order, have these arguments (JSON texts)."""
 
     def without(self, wire: Any, parts: frozenset[str], note: str) -> dict[str, Any]:
-        """A copy without its `reasoning`, or with each piece of its `media` replaced by a text part saying `note`."""
+        """A copy with its `reasoning` or each piece of its `media` replaced by `note`; empty, it replaces nothing.
 
-    def answer(self, call_id: str, text: str) -> dict[str, Any]:
-        """A tool result for that call."""
+        Signed reasoning goes whole or stays byte for byte. The wire message itself where what is asked for is not
+        there, or may not be taken out alone.
+        """
+
+    def answer(self, message: Message, text: str) -> dict[str, Any]:
+        """A short tool result, saying `text`, to take the place of this one."""
+
+    def result(self, message: Message, call: Call, text: str) -> dict[str, Any]:
+        """A tool result, saying `text`, for this call of the message."""
 
 
 def get(name: str | None) -> Format:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
+from ctxpolicy.formats.shared import Facts, join, role_of
 from ctxpolicy.messages import Call, Message
+
+__all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
 
 NAME = "openai-chat"
 
@@ -23,111 +25,78 @@ _MEDIA = {
     "input_file": "file",
     "document": "file",
 }
-_REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
-_NONE: frozenset[str] = frozenset()
+_REASONING_TEXTS = ("reasoning_content", "reasoning")
+_REASONING_FIELDS = (*_REASONING_TEXTS, "reasoning_details", "thinking_blocks")
+_REASONING_PARTS = ("thinking", "redacted_thinking", "reasoning")
 
 
 def read(wire: Any, index: int) -> tuple[Message, ...]:
     """The facts of one message: here each is one to the rules too. Raises TranscriptInvalid for what is not one."""
-    if type(wire) is not dict:
-        raise TranscriptInvalid(_not_a_message(wire, index), index=index)
-    given = wire.get("role")
-    role = _ROLES.get(given) if isinstance(given, str) else None
-    if role is None:
-        known = ", ".join(_ROLES)
-        raise TranscriptInvalid(f"message {index} has role {given!r}; known roles are {known}", index=index)
+    role = role_of(wire, _ROLES, index)
     content = wire.get("content")
     if len(wire) == 2 and type(content) is str:  # most messages
         return (Message(wire, role, content, index=index),)
-    return (_read_whole(wire, role, content, index),)
+    facts = Facts()
+    _content(facts, content)
+    _calls(facts, wire, index)
+    _fields(facts, wire)
+    return (facts.message(wire, role, index, name=wire.get("name"), result_of=_result_of(wire, role)),)
 
 
-def join(messages: Iterable[Message]) -> list[Any]:
-    """The wire messages of a list."""
-    return [message.wire for message in messages]
-
-
-def _read_whole(wire: dict[str, Any], role: str, content: Any, index: int) -> Message:
-    text, media, extra, has = _read_content(content)
-    calls = _read_calls(wire, index)
-    if calls:
-        has.add("tool_call")
-    for field in _REASONING_FIELDS:
-        if wire.get(field):
-            has.add("reasoning")
-            extra.append(_as_text(wire[field]))
-    if wire.get("refusal"):
-        extra.append(_as_text(wire["refusal"]))
-    if wire.get("audio"):
-        has.add("audio")
-        media["audio"] = media.get("audio", 0) + 1
-    if wire.get("is_error") is True or wire.get("status") == "error":
-        has.add("error")
-    name = wire.get("name")
-    return Message(
-        wire,
-        role,
-        text,
-        name if isinstance(name, str) else None,
-        calls,
-        _result_of(wire, role),
-        frozenset(has) if has else _NONE,
-        tuple(media.items()),
-        tuple(extra),
-        index,
-    )
-
-
-def _read_content(content: Any) -> tuple[str, dict[str, int], list[str], set[str]]:
-    """Text joined, media counted by kind, other text that is sent, and what the message has."""
-    media: dict[str, int] = {}
-    extra: list[str] = []
-    has: set[str] = set()
-    if content is None or isinstance(content, str):
-        return content or "", media, extra, has
-    texts: list[str] = []
+def _content(facts: Facts, content: Any) -> None:
+    """Note text and media. What is not known here counts as its JSON text."""
     for part in content if isinstance(content, list) else [content]:
         kind = part.get("type") if isinstance(part, dict) else None
-        if isinstance(part, str):
-            texts.append(part)
+        if part is None or isinstance(part, str):
+            facts.texts.append(part or "")
         elif kind in _TEXT and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+            facts.texts.append(part["text"])
         elif kind in _MEDIA:
-            has.add(_MEDIA[kind])
-            media[_MEDIA[kind]] = media.get(_MEDIA[kind], 0) + 1
+            facts.piece(_MEDIA[kind])
+        elif kind in _REASONING_PARTS:
+            facts.other(part, "reasoning", *_signed([part]))
         else:
-            if kind in ("thinking", "redacted_thinking", "reasoning"):
-                has.add("reasoning")
-            extra.append(_as_text(part))
-    return "".join(texts), media, extra, has
+            facts.other(part)
 
 
-def _read_calls(wire: dict[str, Any], index: int) -> tuple[Call, ...]:
-    calls = [_read_call(c, index) for c in _listed(wire.get("tool_calls"), index)]
+def _fields(facts: Facts, wire: dict[str, Any]) -> None:
+    """Note what stands beside the content."""
+    for field in _REASONING_FIELDS:
+        if wire.get(field):
+            facts.other(wire[field], "reasoning", *_signed(wire[field]))
+    if wire.get("refusal"):
+        facts.other(wire["refusal"])
+    if wire.get("audio"):
+        facts.piece("audio")
+    if wire.get("is_error") is True or wire.get("status") == "error":
+        facts.has.add("error")
+
+
+def _signed(blocks: Any) -> tuple[str, ...]:
+    """("signed",) where a gateway passes on reasoning with its signature (LiteLLM, OpenRouter)."""
+    given = blocks if isinstance(blocks, list) else ()
+    return ("signed",) if any(isinstance(b, dict) and (b.get("signature") or b.get("data")) for b in given) else ()
+
+
+def _calls(facts: Facts, wire: dict[str, Any], index: int) -> None:
+    calls = wire.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        raise TranscriptInvalid(f"message {index}: `tool_calls` is not a list", index=index)
+    for call in calls or ():
+        _call(facts, call, index)
     legacy = wire.get("function_call")
     if isinstance(legacy, dict):
         name = str(legacy.get("name"))
-        calls.append(Call(_legacy_id(name), name, _as_text(legacy.get("arguments"))))
-    return tuple(calls)
+        facts.call(_legacy_id(name), name, legacy.get("arguments"))
 
 
-def _listed(calls: Any, index: int) -> list[Any]:
-    if calls is None:
-        return []
-    if not isinstance(calls, list):
-        raise TranscriptInvalid(f"message {index}: `tool_calls` is not a list", index=index)
-    return calls
-
-
-def _read_call(call: Any, index: int) -> Call:
+def _call(facts: Facts, call: Any, index: int) -> None:
     if not isinstance(call, dict):
         raise TranscriptInvalid(f"message {index}: an entry of `tool_calls` is not an object", index=index)
     body = call.get("function") or call.get("custom") or call
     if not isinstance(body, dict):
         raise TranscriptInvalid(f"message {index}: the `function` of a tool call is not an object", index=index)
-    call_id = call.get("id")
-    arguments = body.get("arguments", body.get("input"))
-    return Call(None if call_id is None else str(call_id), str(body.get("name")), _as_text(arguments))
+    facts.call(call.get("id"), body.get("name"), body.get("arguments", body.get("input")))
 
 
 def _result_of(wire: dict[str, Any], role: str) -> str | None:
@@ -142,27 +111,22 @@ def _legacy_id(name: str) -> str:
     return f"function:{name}"
 
 
-def _as_text(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _not_a_message(wire: Any, index: int) -> str:
-    hint = ": pass message.model_dump(exclude_none=True)" if hasattr(wire, "model_dump") else ""
-    return f"message {index} is a {type(wire).__name__}, not a dict with a role{hint}"
-
-
 def say(text: str) -> dict[str, Any]:
     """A user message."""
     return {"role": "user", "content": text}
 
 
-def answer(call_id: str, text: str) -> dict[str, Any]:
-    """A tool result."""
-    if call_id.startswith("function:"):
-        return {"role": "function", "name": call_id.removeprefix("function:"), "content": text}
-    return {"role": "tool", "tool_call_id": call_id, "content": text}
+def answer(message: Message, text: str) -> dict[str, Any]:
+    """A short tool result in place of this one."""
+    keys = ("role", "tool_call_id", "name")
+    return {**{key: message.wire[key] for key in keys if key in message.wire}, "content": text}
+
+
+def result(message: Message, call: Call, text: str) -> dict[str, Any]:
+    """A tool result for a call of the message."""
+    if message.wire.get("function_call") is not None and call.id == _legacy_id(call.tool):
+        return {"role": "function", "name": call.tool, "content": text}
+    return {"role": "tool", "tool_call_id": call.id, "content": text}
 
 
 def with_text(wire: dict[str, Any], text: str) -> dict[str, Any]:
@@ -207,20 +171,27 @@ def _with_argument(call: dict[str, Any], arguments: str) -> dict[str, Any]:
 
 
 def without(wire: dict[str, Any], parts: frozenset[str], note: str) -> dict[str, Any]:
-    """A copy without its reasoning fields and parts, or with each piece of media replaced by a note."""
-    out = {k: v for k, v in wire.items() if "reasoning" not in parts or k not in _REASONING_FIELDS}
-    content = wire.get("content")
-    if isinstance(content, list):
-        out["content"] = list(_drop_parts(content, parts, note))
+    """A copy whose reasoning in text fields, or each piece of its media, is replaced by a note.
+
+    Reasoning in parts and in lists of details stays where there is a note: it may be signed, and has no place for one.
+    """
+    out = dict(wire)
+    if "reasoning" in parts and note:
+        out |= {key: note for key in _REASONING_TEXTS if isinstance(wire.get(key), str) and wire[key]}
+    elif "reasoning" in parts:
+        out = _without_reasoning(out)
+    content = out.get("content")
+    if "media" in parts and isinstance(content, list):
+        out["content"] = [{"type": "text", "text": note} if _is_media(part) else part for part in content]
     return out
 
 
-def _drop_parts(content: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[Any]:
-    for part in content:
-        kind = part.get("type") if isinstance(part, dict) else None
-        if "reasoning" in parts and kind in ("thinking", "redacted_thinking", "reasoning"):
-            continue
-        if "media" in parts and kind in _MEDIA:
-            yield {"type": "text", "text": note}
-        else:
-            yield part
+def _without_reasoning(wire: dict[str, Any]) -> dict[str, Any]:
+    out = {key: value for key, value in wire.items() if key not in _REASONING_FIELDS}
+    if isinstance(wire.get("content"), list):
+        out["content"] = [p for p in wire["content"] if not (isinstance(p, dict) and p.get("type") in _REASONING_PARTS)]
+    return out
+
+
+def _is_media(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") in _MEDIA

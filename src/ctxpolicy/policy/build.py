@@ -14,6 +14,7 @@ from ctxpolicy.policy.model import (
     Compact,
     Compare,
     Evict,
+    KeepFacts,
     Mask,
     Match,
     Pin,
@@ -158,8 +159,12 @@ def _compact(doc: Doc) -> Compact:
         **_given(flat, span_min=int, span_max=int, input_tokens=int),
         **_given(doc, prompt=str, until=_until, keep=_match, min_gain=_amount, word_limit=int, nothing=str),
         **_given(doc, max_passes=int, max_summaries=int, summaries=_same, breaker=int, label=str, marker=str),
-        **_given(doc, summarizer=_summarizers),
+        **_given(doc, summarizer=_summarizers, keep_facts=_keep_facts),
     )
+
+
+def _keep_facts(doc: Doc) -> KeepFacts:
+    return KeepFacts(float(doc["share"]), **_given(doc, on_missing=_same))
 
 
 def _evict(doc: Doc) -> Evict:
@@ -186,4 +191,6 @@ def _summarizers(doc: Any) -> tuple[Summarizer, ...]:
 def _summarizer(doc: str | Doc) -> Summarizer:
     if isinstance(doc, str):
         return Summarizer(doc)
-    return Summarizer(doc["use"], **_given(doc, timeout=float, max_tokens=int))
+    return Summarizer(
+        doc["use"], **_given(doc, timeout=float, max_tokens=int, retries=int, base_url=str, api_key_env=str)
+    )

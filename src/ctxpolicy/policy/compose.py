@@ -10,10 +10,11 @@ from ctxpolicy.policy.merge import Composition, disable, entries, merge
 from ctxpolicy.policy.node import Node, Path_, Source
 from ctxpolicy.policy.phrases import did_you_mean
 from ctxpolicy.policy.schema import validate
-from ctxpolicy.policy.source import PolicyUnreadable, parse, read
+from ctxpolicy.policy.source import MAX_BYTES, PolicyUnreadable, parse, read
 
 MAX_CHAIN = 16  # policies that extend each other in a row
 BUILTIN = "builtin:"
+_LOSING = ("CP104", "CP106")  # keys that could not be read, with all that stands under them
 
 
 def compose(source: Source, text: str, file: Path | None) -> tuple[Node | None, Composition]:
@@ -32,6 +33,8 @@ def _document(source: Source, text: str, made: Composition, chain: tuple[Path, .
         return None
     faults, paths = validate(root)
     broken = {finding.line for finding in findings}  # what YAML has lost there, the schema need not miss
+    if any(finding.code in _LOSING for finding in findings):
+        made.unsure.add("")
     made.findings += [fault for fault in faults if fault.line not in broken]
     return _merge_bases(_prune(root, paths, made), made, chain)
 
@@ -117,6 +120,12 @@ def _read_base(file: Path, target: str, entry: Node, made: Composition, chain: t
     except PolicyUnreadable as error:
         meant = f"did you mean `{BUILTIN}{target}`?" if target in builtin_policies() else None
         made.say(entry.span, "CP114", str(error), meant or "the path is relative to this file")
+        return None
+    made.size += len(text)
+    if made.size > MAX_BYTES:
+        made.say(
+            entry.span, "CP109", f"what a policy extends may have {MAX_BYTES:,} characters together; this has more"
+        )
         return None
     return _document(source, text, made, (*chain, file))
 

@@ -16,6 +16,9 @@ def describe_value(fault: Fault) -> Said:
     code = codes.get(fault.kind, "CP204")
     if fault.kind == "maxProperties":
         return Said(code, f"{place} takes one key, not {len(value)}", "keep one of them")
+    if fault.kind == "maxItems":
+        most = fault.schema["maxItems"]
+        return Said(code, f"{place} may have {most} entries, and this has {len(value):,}", "use fewer")
     if code == "CP202" and isinstance(value, (dict, list)):
         return Said(code, f"{place} must be {wanted}, not {short(value)}", _shape_hint(fault))
     shown = "nothing" if value is None else f"`{short(value)}`"

@@ -41,9 +41,14 @@ class Loaded:
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
+    def reported(self) -> tuple[Finding, ...]:
+        """What is wrong with it; that a base cannot run alone is not wrong."""
+        return tuple(finding for finding in self.findings if not (self.is_base and finding.code == "CP301"))
+
+    @property
     def stopped(self) -> bool:
-        """True when something is wrong with it; that a base cannot run alone is not wrong."""
-        return any(not (self.is_base and error.code == "CP301") for error in self.errors)
+        """True when an error is among what is wrong."""
+        return any(finding.severity == "error" for finding in self.reported)
 
 
 def load_spec(text: str, name: str = "<policy>", base: Path | None = None) -> Loaded:
@@ -112,7 +117,7 @@ def _judge(document: Node, composition: Composition) -> tuple[Spec, list[Finding
     spec = build(document.plain())
     budget_known = not composition.unsure & {"budget", "extends", ""} and spec.budget.window > 0
     limit = spec.budget.limit if budget_known and spec.budget.limit > 0 else None
-    context = checks.Context(spec, limit, frozenset(composition.unsure))
+    context = checks.Context(spec, limit, frozenset(composition.unsure), document)
     problems = list(checks.run(context))
     return spec, [_finding(document, problem) for problem in _allowed(problems, document, composition)]
 
@@ -140,7 +145,8 @@ def _finding(document: Node, problem: checks.Problem) -> Finding:
     span = document.key(problem.path, problem.key) if problem.key else document.place(problem.path)
     inside = span.inside(problem.line)
     lost = f" (line {problem.line} of the text)" if problem.line > 1 and inside is span else ""
-    return inside.finding(problem.code, problem.message + lost, problem.hint)
+    also = document.place(problem.also.path).labelled(problem.also.label) if problem.also else None
+    return inside.finding(problem.code, problem.message + lost, problem.hint, also)
 
 
 def _is_base(document: Node) -> bool:

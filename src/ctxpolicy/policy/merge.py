@@ -11,6 +11,7 @@ from ctxpolicy.policy.node import Node, Span
 from ctxpolicy.policy.phrases import did_you_mean
 
 BY_ID = ("pins", "rules")
+MAX_ENTRIES = 1_000  # pins, and rules, of an effective policy
 
 
 @dataclass(slots=True)
@@ -20,6 +21,7 @@ class Composition:
     findings: list[Finding] = field(default_factory=list)
     unsure: set[str] = field(default_factory=set)
     bases: dict[Path, Node] = field(default_factory=dict)  # composed already
+    size: int = 0  # characters read so far
 
     def say(self, span: Span, code: str, message: str, hint: str | None = None) -> None:
         """Record a finding."""
@@ -66,40 +68,38 @@ def _identity(entry: Node) -> Any:
 
 def _merge_entries(old: Node | None, new: Node, made: Composition) -> Node:
     """Pins or rules: the same id replaces in place, a new one is appended or stands before the one it names."""
-    merged = list(old.items) if old else []
+    merged = {str(_identity(entry)): entry for entry in old.items} if old else {}
     own: dict[str, Span] = {}
     for node in new.items:
-        name, span = _identity(node), node.mapping["id"].span
+        name, span = str(_identity(node)), node.mapping["id"].span
         if first := own.get(name):
-            message = f"the id `{name}` is given twice: first in line {first.line}, again in line {span.line}"
-            made.say(span, "CP307", message, "ids name one entry each; rename one of them")
+            also = first.labelled(f"the other `id: {name}` is here")
+            hint = "ids name one entry each; rename one of them"
+            made.findings.append(span.finding("CP307", f"the id `{name}` is given twice", hint, also))
             continue
+        if len(merged) >= MAX_ENTRIES:
+            made.say(span, "CP108", f"a policy may hold {MAX_ENTRIES:,} pins and as many rules, inherited ones counted")
+            break
         own[name] = span
-        _put(merged, node, made)
-    return Node(merged, new.span)
+        merged = _put(merged, name, node, made)
+    return Node(list(merged.values()), new.span)
 
 
-def _put(entries: list[Node], node: Node, made: Composition) -> None:
-    ids = [_identity(entry) for entry in entries]
-    name = _identity(node)
+def _put(entries: dict[str, Node], name: str, node: Node, made: Composition) -> dict[str, Node]:
     bare = Node({k: v for k, v in node.mapping.items() if k != "before"}, node.span, node.keys)
     before = node.mapping.get("before")
     if before is None:
-        if name in ids:
-            entries[ids.index(name)] = bare
-        else:
-            entries.append(bare)
-        return
-    if name in ids:
-        del entries[ids.index(name)]
-        ids.remove(name)
-    if before.value in ids:
-        entries.insert(ids.index(before.value), bare)
-        return
-    entries.append(bare)
+        entries[name] = bare
+        return entries
+    entries.pop(name, None)
+    order = list(entries.items())
+    if before.value in entries:
+        order.insert(list(entries).index(str(before.value)), (name, bare))
+        return dict(order)
     if not made.unsure & {"ids", *BY_ID}:
-        hint = did_you_mean(str(before.value), map(str, ids)) or "`before` names an inherited entry, or one further up"
+        hint = did_you_mean(str(before.value), entries) or "`before` names an inherited entry, or one further up"
         made.say(before.span, "CP308", f"there is no `{before.value}` to stand before", hint)
+    return dict([*order, (name, bare)])
 
 
 def disable(base: Node, names: list[Node], made: Composition) -> Node:

@@ -5,6 +5,7 @@ Nothing here knows YAML, positions or messages. `build` makes it from the checke
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -44,6 +45,10 @@ class Amount:
     def of(self, limit: int) -> float:
         """This amount in tokens, for a budget limit in tokens."""
         return self.tokens if self.tokens is not None else (self.share or 0.0) * limit
+
+    def at_least(self, limit: int) -> int:
+        """The least whole number of tokens that reaches this amount."""
+        return math.ceil(self.of(limit) - 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,14 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepFacts:
+    """The share of the span's facts that a note must have word for word, and what happens to one that has fewer."""
+
+    share: float
+    on_missing: Literal["refuse", "append"] = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
 class Compact:
     prompt: str | None = None
     until: Until = None
@@ -131,6 +144,7 @@ class Compact:
     max_summaries: int = 8
     summaries: Literal["keep", "merge"] = "keep"
     breaker: int = 3
+    keep_facts: KeepFacts | None = None  # None: facts are not counted
     label: str | None = None  # template of a summary's first two lines
     marker: str | None = None  # template of the gaps it leaves
     summarizer: tuple[Summarizer, ...] | None = None  # this rule's own, before the policy's
@@ -156,8 +170,11 @@ class Summarizer:
     """One way to get a summary: `none`, `extract`, `scripted:FILE`, `command:CMD`, `openai:MODEL`, ..."""
 
     use: str
-    timeout: float = 60.0  # seconds
-    max_tokens: int | None = None  # of the reply
+    timeout: float = 60.0  # seconds for a reply, all tries together
+    max_tokens: int | None = None  # of the reply; None: as many as the word limit may need
+    retries: int = 2  # further tries of a call that failed in a way that may pass
+    base_url: str | None = None  # of the endpoint; None: the environment's, else the provider's own
+    api_key_env: str | None = None  # the environment variable that holds the key; None: the provider's usual one
 
 
 @dataclass(frozen=True, slots=True)

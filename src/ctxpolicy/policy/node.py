@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ctxpolicy.policy.findings import Finding
+from ctxpolicy.policy.findings import Finding, Place
 from ctxpolicy.policy.model import Scalar
 
 Path_ = tuple[str | int, ...]  # the keys and indexes that lead from the root to a value
@@ -32,12 +32,22 @@ class Span:
     end_line: int
     end_column: int
 
-    def finding(self, code: str, message: str, hint: str | None = None) -> Finding:
-        """A finding about this stretch; what reaches past its first line is marked to the end of that line."""
+    def finding(self, code: str, message: str, hint: str | None = None, also: Place | None = None) -> Finding:
+        """A finding about this stretch."""
+        text, end = self._first_line()
+        return Finding(code, message, self.source.name, self.line, self.column, end, text, hint, also)
+
+    def labelled(self, label: str) -> Place:
+        """This stretch as the second place of a finding."""
+        text, end = self._first_line()
+        return Place(label, self.source.name, self.line, self.column, end, text)
+
+    def _first_line(self) -> tuple[str, int]:
+        """The line it begins in, and where it ends there: what reaches further is marked to the end of the line."""
         lines = self.source.lines
         text = lines[self.line - 1] if self.line <= len(lines) else ""
         end = self.end_column if self.end_line == self.line else len(text.rstrip()) + 1
-        return Finding(code, message, self.source.name, self.line, self.column, max(end, self.column + 1), text, hint)
+        return text, max(end, self.column + 1)
 
     def inside(self, line: int) -> Span:
         """One line of a text that stands in a block (`|`), from 1; of any other text, the whole."""
@@ -72,6 +82,11 @@ class Node:
     def items(self) -> list[Node]:
         """The items of a list; of anything else, none."""
         return self.value if isinstance(self.value, list) else []
+
+    def rest_of_line(self) -> str:
+        """What stands behind the value on its last line."""
+        lines = self.span.source.lines
+        return lines[self.span.end_line - 1][self.span.end_column - 1 :] if self.span.end_line <= len(lines) else ""
 
     def plain(self) -> Any:
         """The same as dicts, lists and scalars."""

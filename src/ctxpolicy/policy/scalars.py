@@ -48,11 +48,17 @@ def _bounded(text: str) -> float:
     return number
 
 
+def truth_word(text: str) -> bool | None:
+    """What a word such as `yes` or `off` means to those who know YAML 1.1; None for any other text."""
+    low = text.strip().lower()
+    return True if low in _YES else False if low in _NO else None
+
+
 def lookalike(text: str, types: set[str]) -> str | None:
     """What to write instead of a text where a number or truth value is wanted, in the schema's words for types."""
     low = text.strip().lower()
-    if "boolean" in types and low in _YES | _NO:
-        return f"`{text}` is text in YAML 1.2; write `{'true' if low in _YES else 'false'}`"
+    if "boolean" in types and (meant := truth_word(text)) is not None:
+        return f"`{text}` is text in YAML 1.2; write `{str(meant).lower()}`"
     if not types & {"number", "integer"}:
         return None
     if low.lstrip("+-") in (".nan", ".inf"):

@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator
 from jsonschema.exceptions import ValidationError
 
 from ctxpolicy.policy.fault import Fault
-from ctxpolicy.policy.findings import MOST, Finding
+from ctxpolicy.policy.findings import MOST, Finding, Place
 from ctxpolicy.policy.language import schema
 from ctxpolicy.policy.node import Node, Path_
 from ctxpolicy.policy.wording import describe_fault
@@ -30,9 +30,22 @@ def validate(root: Node) -> tuple[list[Finding], list[Path_]]:
         paths.append(fault.path)
         said = describe_fault(fault)
         span = root.key(fault.path, fault.key) if fault.key is not None else root.place(fault.path)
+        also = _action_beside(root, fault) if fault.kind == "forbidden" else None
         # A third action in a rule is still one mistake; so is a value that two keywords reject.
-        found.setdefault((said.code, fault.path, said.about), span.finding(said.code, said.message, said.hint))
+        hint = said.hint or _comment_hint(root.at(fault.path))
+        found.setdefault((said.code, fault.path, said.about), span.finding(said.code, said.message, hint, also))
     return _without_echoes(found), paths
+
+
+def _action_beside(root: Node, fault: Fault) -> Place:
+    """Where the action stands that a key does not go with."""
+    return root.key(fault.path, str(fault.action)).labelled(f"`{fault.action}` is here")
+
+
+def _comment_hint(node: Node) -> str | None:
+    """Where nothing is left of a text that begins with `#`."""
+    cut = node.value is None and node.rest_of_line().lstrip().startswith("#")
+    return "what follows `#` is a comment; put the text in single quotes" if cut else None
 
 
 def _without_echoes(found: dict[tuple[str, Path_, str | None], Finding]) -> list[Finding]:

@@ -30,6 +30,8 @@ def explain(error: yaml.MarkedYAMLError, source: Source) -> Finding:
     if "cannot start any token" in problem:
         return _bad_start(span, text[column : column + 1])
     message, hint = _words(problem, context)
+    if "not closed" in message and " #" in text[column:]:
+        hint = f"` #` begins a comment that hides the rest of the line; {QUOTES} around text with `#`"
     return span.finding("CP101", message, hint)
 
 

@@ -186,8 +186,8 @@ class Walk:
             self.say(node.span, "CP104", f"a key must be text, but this one is {shown}", "put it in quotes")
             return None
         if first := inside.keys.get(key):
-            message = f"`{_short(key)}` is given twice: first in line {first.line}, again in line {node.span.line}"
-            self.say(node.span, "CP103", message, "keep one of them")
+            message, also = f"`{_short(key)}` is given twice", first.labelled("it is given here first")
+            self.findings.append(node.span.finding("CP103", message, "keep one of them", also))
             return None
         inside.keys[key] = node.span
         return key

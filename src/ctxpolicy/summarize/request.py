@@ -14,7 +14,7 @@ class SummaryRequest:
     `prompt` is the whole text to send, the rendered span included. `span` is that rendered span alone, `messages`
     the wire messages behind it (those kept in place included), `word_limit` the words the note may have,
     `max_tokens` the most tokens the reply should be allowed, `rule` the id of the rule that asks, `previous` the
-    newest earlier summary under `summaries: merge`.
+    newest earlier summary under `summaries: merge`, `link` which of the rule's summarisers is asked, from 0.
     """
 
     prompt: str
@@ -24,6 +24,7 @@ class SummaryRequest:
     max_tokens: int
     messages: Sequence[Any] = ()
     previous: str | None = None
+    link: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,4 +38,5 @@ class SummaryReply:
     usage: Mapping[str, Any] | None = None
 
 
-Summarize = Callable[[SummaryRequest], str | SummaryReply | Awaitable[str | SummaryReply]]
+Reply = str | SummaryReply | Awaitable[str | SummaryReply]
+Summarize = Callable[[SummaryRequest], Reply]

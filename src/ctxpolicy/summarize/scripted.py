@@ -22,15 +22,15 @@ class Scripted:
     """
 
     def __init__(self, path: Path) -> None:
-        self._name = f"scripted:{path}"
+        self.name = f"scripted:{path}"
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise CtxPolicyError(f"{self._name} cannot be read: {error}") from error
+            raise CtxPolicyError(f"{self.name} cannot be read: {error}") from error
         self._replies = _from_lines(text, path) if _is_json_lines(text) else _from_text(text)
         if not self._replies:
             raise CtxPolicyError(
-                f"{self._name} holds no reply; write one JSON string a line, or texts between lines ---"
+                f"{self.name} holds no reply; write one JSON string a line, or texts between lines ---"
             )
         self._used = 0
 
@@ -38,7 +38,7 @@ class Scripted:
         """The next reply, whatever the request. Raises CtxPolicyError when there is none left."""
         if self._used == len(self._replies):
             raise CtxPolicyError(
-                f"{self._name} has no reply left after {self._used}; add one for each summary asked for"
+                f"{self.name} has no reply left after {self._used}; add one for each summary asked for"
             )
         self._used += 1
         return self._replies[self._used - 1]

@@ -11,7 +11,8 @@ from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
 
-ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model")
+SYSTEM_KEYS = ("system", "systemInstruction", "system_instruction", "instructions")
 KEYS = ("messages", "traj", "trajectory", "history", "input", "contents")
 COLLECTIONS: tuple[tuple[str, ...], ...] = (
     (),  # the file or line is itself an array of conversations
@@ -21,7 +22,20 @@ COLLECTIONS: tuple[tuple[str, ...], ...] = (
 
 def is_message(value: Any) -> bool:
     """True for what is meant as a message, whether or not its role is known."""
-    return isinstance(value, dict) and "role" in value
+    return isinstance(value, dict) and ("role" in value or is_item(value))
+
+
+def is_item(value: dict[str, Any]) -> bool:
+    """True for an item of the OpenAI Responses API that is no message: a call, its output, reasoning."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or "role" in value:
+        return False
+    return kind in ("reasoning", "item_reference", "compaction") or kind.endswith(("_call", "_call_output"))
+
+
+def system_of(around: dict[str, Any]) -> Any:
+    """The system text beside the messages, in the words of the providers."""
+    return next((around[key] for key in SYSTEM_KEYS if around.get(key)), None)
 
 
 def _is_messages(value: Any) -> bool:
@@ -78,6 +92,8 @@ def check_message(value: Any, index: int) -> None:
         shown = json.dumps(value)[:40]
         raise TranscriptInvalid(f"message {index} is not an object but {shown}; remove it", index=index)
     known = ", ".join(ROLES)
+    if "role" not in value and is_item(value):
+        return
     if "role" not in value:
         raise TranscriptInvalid(f"message {index} has no `role`; give it one of {known}", index=index)
     if value["role"] not in ROLES:

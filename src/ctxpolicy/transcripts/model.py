@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,7 +25,8 @@ class Conversation:
     """One conversation of a file.
 
     `messages` are the wire messages; `tools` and `system` are what the object around them holds, else None. `lead` is
-    the text that separates it from the conversation before it.
+    the text that separates it from the conversation before it. `format` is the wire format where the file says it, and
+    `fields` the other scalar fields of each message's record where the file is a session log.
     """
 
     messages: list[Any]
@@ -35,6 +36,8 @@ class Conversation:
     tools: list[Any] | None = None
     system: Any = None
     lead: str = ""
+    format: str | None = None
+    fields: Sequence[Mapping[str, Any]] = ()
 
     @property
     def where(self) -> str:

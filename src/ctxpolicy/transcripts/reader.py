@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,14 +26,16 @@ def read(path: str | Path) -> Iterator[Part]:
 
     Raises TranscriptInvalid, naming `file:line`, where nothing of the file can be read.
     """
-    name = "<stdin>" if path == STDIN else str(path)
-    with _open(path, name) as stream:
-        yield from _parts(name, enumerate(stream, 1))
-
-
-def _open(path: str | Path, name: str) -> AbstractContextManager[BinaryIO]:
     if path == STDIN:
-        return nullcontext(sys.stdin.buffer)
+        yield from parts("<stdin>", enumerate(sys.stdin.buffer, 1))
+        return
+    with open_file(path) as stream:
+        yield from parts(str(path), enumerate(stream, 1))
+
+
+def open_file(path: str | Path) -> BinaryIO:
+    """The bytes of a file. Raises TranscriptInvalid where it cannot be opened."""
+    name = str(path)
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -45,7 +46,8 @@ def _open(path: str | Path, name: str) -> AbstractContextManager[BinaryIO]:
         raise TranscriptInvalid(f"{name}: cannot be read: {error.strerror}") from error
 
 
-def _parts(name: str, lines: Iterator[_Line]) -> Iterator[Part]:
+def parts(name: str, lines: Iterator[_Line]) -> Iterator[Part]:
+    """The parts of a transcript, from its lines. What `read` says holds."""
     head, first = _opening(name, lines)
     yield head
     try:
@@ -92,7 +94,7 @@ def _first_line_faulty(name: str, lines: list[_Line], fault: TranscriptInvalid) 
         if sound is None:
             raise fault from None
         return _by_first_value(name, sound, lines)
-    return _document(name, number, text, value)
+    return document(name, number, text, value)
 
 
 def _value_or_none(line: _Line) -> Any:
@@ -128,23 +130,23 @@ def _each_line(name: str, lines: Iterable[_Line]) -> Iterator[Part]:
         try:
             text = decode(name, number, data)
             if text.strip():
-                yield from _document(name, number, text, parse(name, number, text))
+                yield from document(name, number, text, parse(name, number, text))
             else:
                 yield text
         except TranscriptInvalid as error:
             yield Broken(error)
 
 
-def _document(name: str, number: int, text: str, value: Any) -> Iterator[Part]:
-    """The conversations of one JSON text."""
+def document(name: str, number: int, text: str, value: Any) -> Iterator[Part]:
+    """The parts of one JSON text that begins on line `number`, and whose value is known."""
     path = layout.collection_path(value)
     if path is None:
         yield _conversation(name, number, text, value)
         return
-    end = 0
+    end, line = 0, number
     items = layout.descend(value, path)
     for item, (start, stop) in zip(items, elements(text, find(text, path)), strict=True):
-        before, line = text[end:start], number + text.count("\n", 0, start)
+        before, line = text[end:start], line + text.count("\n", end, start)
         if not end:
             yield before  # the text around the array; later ones stand between two conversations
             before = ""
@@ -153,6 +155,7 @@ def _document(name: str, number: int, text: str, value: Any) -> Iterator[Part]:
             yield _conversation(name, line, text[start:stop], item, lead=before)
         except TranscriptInvalid as error:
             yield Broken(error)
+        line += text.count("\n", start, stop)
     yield text[end:]
 
 
@@ -168,7 +171,7 @@ def _conversation(name: str, number: int, text: str, value: Any, lead: str = "")
     around = value if isinstance(value, dict) else {}
     tools = around.get("tools") or around.get("functions")
     tools = tools if isinstance(tools, list) else None
-    return Conversation(messages, name, number, source, tools, around.get("system"), lead)
+    return Conversation(messages, name, number, source, tools, layout.system_of(around), lead)
 
 
 def _check(name: str, number: int, message: Any, index: int, source: Embedded | None = None) -> None:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ctxpolicy.policy.model import Spec
-from ctxpolicy.policy.node import Path_
+from ctxpolicy.policy.node import Node, Path_
+
+
+class Also(NamedTuple):
+    """A second place that helps to understand a problem: a path of the effective document, and what stands there."""
+
+    path: Path_
+    label: str
 
 
 class Problem(NamedTuple):
@@ -21,6 +28,7 @@ class Problem(NamedTuple):
     hint: str | None = None
     key: str | None = None
     line: int = 1
+    also: Also | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +36,10 @@ class Context:
     """What a check looks at. `spec.pins[n]` stands at ("pins", n) of the document, and so on.
 
     `limit` is the budget limit in tokens; None while the budget is missing or wrong. `unsure` names top-level keys
-    of which parts were rejected: nothing can be said about what they lack.
+    of which parts were rejected: nothing can be said about what they lack. `document` is what `spec` was built from.
     """
 
     spec: Spec
     limit: int | None
     unsure: frozenset[str]
+    document: Node

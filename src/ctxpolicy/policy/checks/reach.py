@@ -1,40 +1,39 @@
-"""Whose words a rule can reach."""
+"""Whose messages a match can reach."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import get_args
 
-from ctxpolicy.policy.checks.problem import Context, Problem
-from ctxpolicy.policy.checks.walk import rules
-from ctxpolicy.policy.model import Match, Truncate
+from ctxpolicy.policy.checks.walk import given
+from ctxpolicy.policy.model import Match, ReadRole
+
+ROLES: frozenset[str] = frozenset(get_args(ReadRole))
+
+# What a message of a role never has. Only roles that are read as they are sent: `read_as` can make anything into a
+# system message, a tool result or an injected one.
+_NEVER: dict[str, frozenset[str]] = {
+    "user": frozenset({"tool", "superseded", "tool_call", "reasoning", "error", "summary"}),
+    "developer": frozenset({"tool", "superseded", "tool_call", "reasoning", "error", "summary"}),
+    "assistant": frozenset({"opening", "superseded", "error", "summary"}),
+    "tool": frozenset({"opening", "summary"}),
+}
 
 
-def reaches_user(match: Match) -> bool:
-    """True when nothing in a match rules out a message of the user's."""
-    if match.role is not None and "user" not in match.role:
+def reaches(match: Match, role: str) -> bool:
+    """True unless something in a match rules out every message of a role. Where in doubt, True."""
+    if match.role is not None and role not in match.role:
         return False
-    if match.tool is not None or match.superseded:
+    if _NEVER.get(role, frozenset()) & _asked(match):
         return False
-    if match.has is not None and set(match.has) <= {"tool_call", "reasoning", "error", "summary"}:
+    if match.has is not None and set(match.has) <= _NEVER.get(role, frozenset()):
         return False
-    if match.not_ is not None and match.not_.role is not None and "user" in match.not_.role and _only_role(match.not_):
+    if match.not_ is not None and given(match.not_) == ["role"] and role in (match.not_.role or ()):
         return False
-    if match.any_ is not None and not any(map(reaches_user, match.any_)):
+    if match.any_ is not None and not any(reaches(one, role) for one in match.any_):
         return False
-    return all(map(reaches_user, match.all_ or ()))
+    return all(reaches(one, role) for one in match.all_ or ())
 
 
-def _only_role(match: Match) -> bool:
-    return all(getattr(match, name) in (None, False) for name in Match.__slots__ if name != "role")
-
-
-def _truncation(context: Context) -> Iterator[Problem]:
-    for path, rule in rules(context.spec):
-        if rule.at == "append":
-            continue  # there only tool results are cut
-        if isinstance(rule.action, Truncate) and rule.match and reaches_user(rule.match):
-            message = f"`{rule.id}` can cut what the user wrote"
-            yield Problem("CP405", (*path, "match"), message, "add `role: tool` to its match")
-
-
-CHECKS = (_truncation,)
+def _asked(match: Match) -> set[str]:
+    """The keys of a match that only some messages can meet."""
+    return {name for name in ("tool", "opening", "superseded") if getattr(match, name)}

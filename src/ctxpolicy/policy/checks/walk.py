@@ -1,11 +1,14 @@
-"""Every match, condition and template of a policy, with the path where it stands."""
+"""Every match, condition, pattern and template of a policy, with the path where it stands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxpolicy.policy.model import Compact, Evict, Mask, Match, Rule, Spec, Truncate, When
+from ctxpolicy.policy.model import Compact, Evict, Mask, Match, Refuse, Rule, Spec, Summarizer, Truncate, When
 from ctxpolicy.policy.node import Path_
+
+AT_APPEND = (Truncate, Refuse)  # what is possible when a message arrives
+RANKS = ("newest", "oldest", "all_but_newest")
 
 _KIND = {"Truncate": "truncate", "Mask": "mask", "Compact": "compact", "Evict": "evict", "Refuse": "refuse"}
 
@@ -77,3 +80,39 @@ def markers(spec: Spec) -> Iterator[tuple[Path_, str]]:
         for key, text in texts.items():
             if text is not None:
                 yield (*path, action_of(rule), key), text
+
+
+def prompts(spec: Spec) -> Iterator[tuple[Path_, str]]:
+    """Every compaction prompt that is written out."""
+    for path, rule in rules(spec):
+        if isinstance(rule.action, Compact) and rule.action.prompt is not None:
+            yield (*path, "compact", "prompt"), rule.action.prompt
+
+
+def patterns(spec: Spec) -> Iterator[tuple[Path_, str]]:
+    """Every regular expression."""
+    for root, match in root_matches(spec):
+        for path, inner, _ in nested(root, match):
+            several = inner.regex or ()
+            for index, pattern in enumerate(several):
+                yield (*path, "regex", index) if len(several) > 1 else (*path, "regex"), pattern
+    for path, rule in rules(spec):
+        if isinstance(rule.action, Truncate) and rule.action.keep_lines is not None:
+            yield (*path, "truncate", "keep_lines"), rule.action.keep_lines
+
+
+def control_character(pattern: str) -> str | None:
+    """The first character of a pattern that nobody can see."""
+    return next((char for char in pattern if ord(char) < 32 or ord(char) == 127), None)
+
+
+def own_summarizers(spec: Spec) -> Iterator[tuple[Path_, tuple[Summarizer, ...]]]:
+    """The summarizers that rules name for themselves."""
+    for path, rule in rules(spec):
+        if isinstance(rule.action, Compact) and rule.action.summarizer:
+            yield (*path, "compact", "summarizer"), rule.action.summarizer
+
+
+def given(match: Match) -> list[str]:
+    """The names of the keys that a match gives."""
+    return [name for name in Match.__slots__ if getattr(match, name) not in (None, False)]

@@ -1,0 +1,198 @@
+"""Anthropic Messages: content blocks; tool results stand in user messages, `system` outside the list.
+
+Neighbouring assistant messages are one turn, as the API merges them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, role_of
+from ctxpolicy.messages import Call, Message
+
+__all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
+
+NAME = "anthropic"
+
+_ROLES = {"user": "user", "assistant": "assistant", "system": "system"}  # system: the mid-conversation beta
+_REASONING = ("thinking", "redacted_thinking")
+_MEDIA = ("image", "document")
+
+
+def read(wire: Any, index: int) -> tuple[Message, ...]:
+    """The facts of one message: each tool result is one to the rules, and what else a user message says is another.
+
+    Raises TranscriptInvalid for what is no message.
+    """
+    role = role_of(wire, _ROLES, index)
+    content = wire.get("content")
+    if type(content) is str:
+        return (Message(wire, role, content, index=index, follows=role == "assistant"),)
+    blocks = content if isinstance(content, list) else [] if content is None else [content]
+    if role == "user" and any(_is_result(block) for block in blocks):
+        return _read_results(wire, blocks, index)
+    return (_read_words(wire, role, blocks, index),)
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _read_results(wire: dict[str, Any], blocks: list[Any], index: int) -> tuple[Message, ...]:
+    if len(blocks) == 1:
+        return (_read_result(wire, blocks[0], index),)
+    parts: list[Message] = []
+    words: list[Any] = []
+    for block in [*blocks, None]:
+        if words and (block is None or _is_result(block)):
+            parts.append(_read_words({**wire, "content": words}, "user", words, index))
+            words = []
+        if _is_result(block):
+            parts.append(_read_result({**wire, "content": [block]}, block, index))
+        elif block is not None:
+            words.append(block)
+    return as_parts(wire, parts)
+
+
+def _read_result(wire: dict[str, Any], block: dict[str, Any], index: int) -> Message:
+    facts = Facts()
+    content = block.get("content")
+    for piece in content if isinstance(content, list) else [content]:
+        _block(facts, piece)
+    if block.get("is_error") is True:
+        facts.has.add("error")
+    return facts.message(wire, "tool", index, result_of=as_text(block.get("tool_use_id")))
+
+
+def _read_words(wire: dict[str, Any], role: str, blocks: Iterable[Any], index: int) -> Message:
+    facts = Facts()
+    opened: dict[str, dict[str, Any]] = {}  # server tool uses whose result does not stand in this message
+    waited: list[str] = []
+    for block in blocks:
+        _block(facts, block)
+        kind = block.get("type") if isinstance(block, dict) else None
+        if role != "assistant" or not isinstance(kind, str):
+            continue
+        if kind.endswith("_tool_use"):
+            opened[as_text(block.get("id"))] = block
+        elif kind.endswith("_tool_result") and opened.pop(as_text(block.get("tool_use_id")), None) is None:
+            waited.append(as_text(block.get("tool_use_id")))
+    for call_id, block in opened.items():
+        facts.call(call_id, block.get("name"), "")
+    return facts.message(wire, role, index, result_of=waited[0] if waited else None, follows=role == "assistant")
+
+
+def _block(facts: Facts, block: Any) -> None:
+    """Note one block. What is not known here counts as its JSON text."""
+    if block is None or isinstance(block, str):
+        facts.texts.append(block or "")
+        return
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "text" and isinstance(block.get("text"), str):
+        facts.texts.append(block["text"])
+        if block.get("citations"):
+            facts.other(block["citations"])
+    elif kind == "tool_use":
+        facts.call(block.get("id"), block.get("name"), block.get("input"))
+    elif kind in _MEDIA:
+        _media(facts, block, kind)
+    elif kind in _REASONING:
+        facts.other(block, "reasoning", *(("signed",) if block.get("signature") or block.get("data") else ()))
+    else:
+        facts.other(block)
+
+
+def _media(facts: Facts, block: dict[str, Any], kind: str) -> None:
+    """A picture or document; a document that is text counts as that text."""
+    source = block.get("source")
+    if kind == "document" and isinstance(source, dict) and source.get("type") in ("text", "content"):
+        facts.other(source, "file")
+    else:
+        facts.piece("image" if kind == "image" else "file")
+
+
+def say(text: str) -> dict[str, Any]:
+    """A user message."""
+    return {"role": "user", "content": text}
+
+
+def answer(message: Message, text: str) -> dict[str, Any]:
+    """A short tool result in place of this one."""
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": message.result_of, "content": text}]}
+
+
+def result(message: Message, call: Call, text: str) -> dict[str, Any]:
+    """A tool result for a call of the message."""
+    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call.id, "content": text}]}
+
+
+def with_text(wire: dict[str, Any], text: str) -> dict[str, Any]:
+    """A copy that says `text`: the first text block takes it and the others go; a tool result's own content does."""
+    content = wire.get("content")
+    if not isinstance(content, list):
+        return {**wire, "content": text}
+    if len(content) == 1 and _is_result(content[0]):
+        return {**wire, "content": [{**content[0], "content": _swap_text(content[0].get("content"), text)}]}
+    return {**wire, "content": _swap_text(content, text)}
+
+
+def _swap_text(content: Any, text: str) -> Any:
+    if not isinstance(content, list):
+        return text
+    swapped: list[Any] = []
+    said = False
+    for block in content:
+        if isinstance(block, str) or (isinstance(block, dict) and block.get("type") == "text"):
+            if not said:
+                swapped.append({**_uncited(block), "type": "text", "text": text})
+            said = True
+        else:
+            swapped.append(block)
+    return swapped if said else [{"type": "text", "text": text}, *swapped]
+
+
+def _uncited(block: Any) -> dict[str, Any]:
+    """The fields of a text block but its citations, which point into the text."""
+    return {k: v for k, v in block.items() if k != "citations"} if isinstance(block, dict) else {}
+
+
+def with_arguments(wire: dict[str, Any], arguments: Sequence[str]) -> dict[str, Any]:
+    """A copy whose tool uses have these inputs; those of the provider's own tools stay."""
+    rest = iter(arguments)
+    content = [
+        {**block, "input": as_object(next(rest), "input")}
+        if isinstance(block, dict) and block.get("type") == "tool_use"
+        else block
+        for block in wire["content"]
+    ]
+    return {**wire, "content": content}
+
+
+def without(wire: dict[str, Any], parts: frozenset[str], note: str) -> dict[str, Any]:
+    """A copy with its thinking, or each piece of media, replaced by a text block saying `note`.
+
+    A message that is nothing but thinking stays: it would be empty.
+    """
+    content = wire.get("content")
+    if not isinstance(content, list):
+        return wire
+    kept = list(_drop(content, parts, note))
+    return {**wire, "content": kept} if kept else wire
+
+
+def _drop(blocks: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[Any]:
+    noted = not note
+    for block in blocks:
+        kind = block.get("type") if isinstance(block, dict) else None
+        if "reasoning" in parts and kind in _REASONING:
+            if not noted:
+                yield {"type": "text", "text": note}
+            noted = True
+            continue
+        if "media" in parts and kind in _MEDIA:
+            yield {"type": "text", "text": note}
+        elif "media" in parts and kind == "tool_result" and isinstance(block.get("content"), list):
+            yield {**block, "content": list(_drop(block["content"], parts, note))}
+        else:
+            yield block

@@ -1,0 +1,158 @@
+"""What the views of all wire formats are made of: gathering the facts of a message, and splitting and joining parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from ctxpolicy.errors import TranscriptInvalid
+from ctxpolicy.messages import Call, Message
+
+_NONE: frozenset[str] = frozenset()
+
+
+class Facts:
+    """The facts of a message while its blocks are read. What is not text, media or a call counts as its JSON text."""
+
+    __slots__ = ("calls", "extra", "has", "media", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.extra: list[str] = []
+        self.media: dict[str, int] = {}
+        self.has: set[str] = set()
+        self.calls: list[Call] = []
+
+    def piece(self, kind: str) -> None:
+        """One picture (image), sound (audio) or anything else (file)."""
+        self.has.add(kind)
+        self.media[kind] = self.media.get(kind, 0) + 1
+
+    def other(self, value: Any, *has: str) -> None:
+        """Something else that is sent."""
+        self.extra.append(as_text(value))
+        self.has.update(has)
+
+    def call(self, call_id: Any, tool: Any, arguments: Any) -> None:
+        self.calls.append(Call(None if call_id is None else str(call_id), str(tool), as_text(arguments)))
+        self.has.add("tool_call")
+
+    def message(
+        self,
+        wire: Any,
+        role: str,
+        index: int,
+        *,
+        name: Any = None,
+        result_of: str | None = None,
+        follows: bool = False,
+    ) -> Message:
+        return Message(
+            wire,
+            role,
+            "".join(self.texts),
+            name if isinstance(name, str) else None,
+            tuple(self.calls),
+            result_of,
+            frozenset(self.has) if self.has else _NONE,
+            tuple(self.media.items()),
+            tuple(self.extra),
+            index,
+            follows=follows,
+        )
+
+
+def as_text(value: Any) -> str:
+    """A text as it is, nothing for None, anything else as JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def as_object(text: str, key: str) -> dict[str, Any]:
+    """The JSON object that a text holds; any other text becomes the value of `key`."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else {key: text}
+
+
+def media_kind(mime: Any) -> str:
+    """image, audio or file, for a MIME type."""
+    kind = str(mime).partition("/")[0]
+    return kind if kind in ("image", "audio") else "file"
+
+
+def role_of(wire: Any, roles: dict[str, str], index: int, default: str | None = None) -> str:
+    """The role of a wire message by the format's own names. Raises TranscriptInvalid for what is not a message."""
+    if type(wire) is not dict:
+        hint = ": pass message.model_dump(exclude_none=True)" if hasattr(wire, "model_dump") else ""
+        raise TranscriptInvalid(
+            f"message {index} is a {type(wire).__name__}, not a dict with a role{hint}", index=index
+        )
+    given = wire.get("role", default)
+    role = roles.get(given) if isinstance(given, str) else None
+    if role is None:
+        raise TranscriptInvalid(f"message {index} has role {given!r}; known roles are {', '.join(roles)}", index=index)
+    return role
+
+
+def as_parts(origin: dict[str, Any], messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages as the parts of one wire message."""
+    size = len(messages)
+    replace = msgspec.structs.replace
+    return tuple(replace(m, origin=origin, part=n, parts=size) for n, m in enumerate(messages))
+
+
+def families(messages: Iterable[Message]) -> list[list[Message]]:
+    """The list cut into wire messages: neighbouring parts of one origin are one, everything else stands alone."""
+    found: list[list[Message]] = []
+    for message in messages:
+        last = found[-1][-1] if found and message.part else None
+        if (
+            last is not None
+            and last.origin is message.origin
+            and last.index == message.index
+            and last.part < message.part
+        ):
+            found[-1].append(message)
+        else:
+            found.append([message])
+    return found
+
+
+def join(messages: Iterable[Message]) -> list[Any]:
+    """The wire messages for a list: the parts of one origin joined again, the origin itself where all are there."""
+    return [united(family) for family in families(messages)]
+
+
+def united(family: Sequence[Message]) -> Any:
+    """The wire message of neighbouring parts; a message that is no part is its own."""
+    first = family[0]
+    if first.parts == 1:
+        return first.wire
+    whole = joined([m.wire for m in family])
+    return first.origin if _same_blocks(whole, first.origin) else whole
+
+
+def joined(wires: Sequence[Any]) -> Any:
+    """Several parts of one wire message as one: the fields of the first, the blocks of all."""
+    if len(wires) == 1:
+        return wires[0]
+    key = blocks_key(wires[0])
+    return {**wires[0], key: [block for wire in wires for block in wire[key]]}
+
+
+def blocks_key(wire: dict[str, Any]) -> str:
+    """Where the blocks of a message stand: Gemini's `parts`, else `content`."""
+    return "parts" if "parts" in wire else "content"
+
+
+def _same_blocks(wire: dict[str, Any], origin: dict[str, Any]) -> bool:
+    key = blocks_key(origin)
+    blocks, own = wire[key], origin[key]
+    return len(blocks) == len(own) and all(a is b for a, b in zip(blocks, own, strict=True))

@@ -1,0 +1,37 @@
+"""Unknown summarizer.
+
+There is no summarizer of this kind.
+
+Why: The compact rules would never get a summary.
+
+Bad:
+
+    version: 1
+    budget: {window: 128000}
+    summarizer: comand:./summarise.sh
+
+Good:
+
+    version: 1
+    budget: {window: 128000}
+    summarizer: command:./summarise.sh
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxpolicy.policy.checks.problem import Context, Problem
+from ctxpolicy.policy.checks.walk import own_summarizers
+from ctxpolicy.policy.phrases import did_you_mean
+
+KINDS = ("none", "extract", "scripted", "command", "openai", "anthropic")
+
+
+def check(context: Context) -> Iterator[Problem]:
+    for path, asked in [(("summarizer",), context.spec.summarizer), *own_summarizers(context.spec)]:
+        for one in asked:
+            kind = one.use.partition(":")[0]
+            if kind not in KINDS:
+                hint = did_you_mean(kind, KINDS) or f"there are {', '.join(KINDS)}"
+                yield Problem("CP322", path, f"there is no summarizer `{one.use}`", hint)

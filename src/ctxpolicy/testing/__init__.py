@@ -1,0 +1,1 @@
+"""Tests of policies: `*.test.yaml` files, the cases in them, and what the policy makes of each."""
