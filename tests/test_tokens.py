@@ -39,8 +39,9 @@ def test_chars_is_a_quarter_rounded_up(text: str, tokens: int) -> None:
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_more_text_never_costs_less(text: str, more: str) -> None:
+    seam = 2  # where the two meet, a new camelCase hump may cost more than the two words it joins
     for count in (chars, estimate):
-        assert count(text) <= count(text + more) <= count(text) + count(more)
+        assert count(text) <= count(text + more) <= count(text) + count(more) + seam
         assert count(text) <= count(more + text)
 
 

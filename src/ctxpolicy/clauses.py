@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.items import Facts, Item
-from ctxpolicy.match import Selector, Traits, selector
+from ctxpolicy.match import Selector, Traits, recorded, selector
 from ctxpolicy.policy.model import Compare, Match, Rank, When
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.view import View
@@ -194,7 +194,7 @@ _MESSAGE: dict[str, Callable[[Item, Match, int], str]] = {
     "has": lambda item, match, limit: ", ".join(sorted(item.message.has)) or "none of them",
     "tokens": lambda item, match, limit: f"{item.tokens:,}",
     "share": lambda item, match, limit: f"{item.tokens / limit:.3f} of the limit",
-    "field": lambda item, match, limit: _equals(item.message.wire, match.field or ()),
+    "field": lambda item, match, limit: _equals({**recorded(item), **item.message.wire}, match.field or ()),
     "meta": lambda item, match, limit: _equals(item.meta, match.meta or ()),
     "contains": _pattern,
     "regex": _pattern,

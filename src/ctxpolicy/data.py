@@ -27,8 +27,3 @@ def builtin_policies() -> dict[str, Path]:
     """The policies that `extends: [builtin:NAME]` can name; their tests, NAME.test.yaml, are none."""
     files = sorted(_folder("policies").glob("*.yaml"))
     return {file.stem: file for file in files if not file.name.endswith(".test.yaml")}
-
-
-def starter_policies() -> dict[str, Path]:
-    """The policies that `ctxpolicy init --for NAME` begins with."""
-    return {file.stem: file for file in sorted((_folder("policies") / "starters").glob("*.yaml"))}

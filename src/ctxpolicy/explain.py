@@ -13,12 +13,11 @@ import msgspec
 
 from ctxpolicy.clauses import Asked, Check, Clause, wanted, when_clauses
 from ctxpolicy.errors import CtxPolicyError
-from ctxpolicy.policy.checks.walk import action_of
 from ctxpolicy.policy.model import Compact, Evict, Rule, Spec
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.read_as import reader_maker
 from ctxpolicy.result import Decision, Event, Result
-from ctxpolicy.stages import Stages, position, rules_of
+from ctxpolicy.stages import Stages, action_of, position, rules_of
 from ctxpolicy.view import KEEP, LAST, LIVE, USER
 
 _NAMES = {
@@ -139,14 +138,14 @@ class Account:
         return None if found is None else ("read_as", int(found))
 
     def _arrivals(self, place: int) -> Iterator[Verdict]:
-        done = self.stages.before[0].view.items[place].edit
-        for path, rule in rules_of(self.spec):
-            if rule.at == "append":
-                clauses = self.stages.whole.clauses(self.stages.questions.rules[rule.id], place)
-                matches = all(clause.holds for clause in clauses)
-                acted = done is not None and done.rule == rule.id
-                words = "cut it" if acted else "nothing to cut" if matches else "does not match"
-                yield Verdict(rule.id, action_of(rule), path, (), clauses, matches, acted, words)
+        arriving = self.stages.arriving
+        appended = [(path, rule) for path, rule in rules_of(self.spec) if rule.at == "append"]
+        for n, (path, rule) in enumerate(appended):
+            clauses = arriving[n].clauses(self.stages.questions.rules[rule.id], place)
+            matches = all(clause.holds for clause in clauses)
+            acted = arriving[n + 1].view.items[place].edit != arriving[n].view.items[place].edit
+            words = "cut it" if acted else "nothing to cut" if matches else "does not match"
+            yield Verdict(rule.id, action_of(rule), path, (), clauses, matches, acted, words)
 
     def _pin_verdicts(self, place: int) -> Iterator[Verdict]:
         asked = self.stages.judging(place)
@@ -172,8 +171,9 @@ class Account:
                 continue
             if left is not None and number > left:
                 taker = self.stages.pipeline.send_rules[left].id if left >= 0 else "an earlier run"
-                words = f"no longer in the list: {taker} took it"
-                yield Verdict(rule.id, action_of(rule), path, (), (), False, False, words)
+                acted = self.stages.acted(number, place)
+                words = "took what stood for it" if acted else f"no longer in the list: {taker} took it"
+                yield Verdict(rule.id, action_of(rule), path, (), (), False, acted, words)
             else:
                 yield self._rule_verdict(place, path, rule, number)
             number += 1
@@ -219,7 +219,8 @@ class Account:
         return tuple(sieves)
 
     def _append_account(self, path: Path_, rule: Rule) -> RuleAccount:
-        sieves = self._sieves(self.stages.whole, self.stages.questions.rules[rule.id])
+        number = [sent.id for sent in self.stages.pipeline.append_rules].index(rule.id)
+        sieves = self._sieves(self.stages.arriving[number], self.stages.questions.rules[rule.id])
         matched = sieves[-1].holds if sieves else len(self.stages.given)
         events = self.events(rule.id)
         if any(event.acted for event in events):

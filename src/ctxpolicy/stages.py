@@ -16,8 +16,7 @@ from ctxpolicy.clauses import Asked, Check, checks
 from ctxpolicy.drivers import Effects, drive
 from ctxpolicy.items import Item
 from ctxpolicy.match import Selector, Traits, selector
-from ctxpolicy.pipeline import Pipeline
-from ctxpolicy.policy.checks.walk import action_of
+from ctxpolicy.pipeline import AppendRule, Pipeline
 from ctxpolicy.policy.model import Compact, Evict, Match, Rule, Spec
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.result import Result
@@ -72,11 +71,20 @@ class Stages:
         return [*(self._run(pipeline)[1] for pipeline in first), self.end]
 
     @cached_property
-    def whole(self) -> Asked:
-        """The list as it came in, before any rule."""
-        session = Session(msgspec.structs.replace(self.pipeline, append_rules=(), send_rules=()), *self._beside)
+    def arriving(self) -> list[Asked]:
+        """The list as it came in, as each append rule saw its messages, and last as they went into the list."""
+        rules = self.pipeline.append_rules
+        return [self._arrived(rules[:n]) for n in range(len(rules) + 1)]
+
+    def _arrived(self, rules: tuple[AppendRule, ...]) -> Asked:
+        session = Session(msgspec.structs.replace(self.pipeline, append_rules=rules, send_rules=()), *self._beside)
         session.take_over(self._messages, None, self._meta)
         return Asked(self.questions.view(session.view()))
+
+    @property
+    def whole(self) -> Asked:
+        """The list as it came in, before any rule."""
+        return self.arriving[0]
 
     @property
     def given(self) -> Sequence[Item]:
@@ -163,6 +171,11 @@ def rules_of(spec: Spec) -> Iterator[tuple[Path_, Rule]]:
     """Every rule with its path in the effective policy."""
     for n, rule in enumerate(spec.rules):
         yield ("rules", n), rule
+
+
+def action_of(rule: Rule) -> str:
+    """The word for a rule's action."""
+    return type(rule.action).__name__.lower()
 
 
 def words(item: Item) -> str:

@@ -69,6 +69,13 @@ def test_no_two_calls_are_the_same_unless_it_is_said() -> None:
     assert len(set(asked)) == 4
 
 
+def test_arguments_can_be_given_as_their_size() -> None:
+    (call, _) = made("- {tool: write, text: ok, arguments: 500}").messages
+    arguments = call["tool_calls"][0]["function"]["arguments"]
+    assert 490 <= meter("chars").text(json.loads(arguments)["text"]) <= 500
+    assert json.loads(arguments)["n"] == 1
+
+
 def test_a_block_is_repeated_as_a_whole() -> None:
     given = made("- {repeat: 2, messages: [{role: user, id: q, text: Hm?}, {role: assistant, text: Yes.}]}")
     assert [m["role"] for m in given.messages] == ["user", "assistant"] * 2
@@ -283,7 +290,7 @@ def test_a_refused_message(tmp_path: Path) -> None:
 
 def test_a_window_of_its_own(tmp_path: Path) -> None:
     assert fault(tmp_path, LONG + "    window: 9000\n    expect: {sent: {unchanged: true}}\n") == ""
-    tools = LONG.replace("repeat: 10", "repeat: 2") + "    tools_tokens: 900\n    expect: {usage: {fits: false}}\n"
+    tools = LONG.replace("repeat: 10", "repeat: 2") + "    tools_tokens: 980\n    expect: {usage: {fits: false}}\n"
     assert fault(tmp_path, tools) == ""
 
 

@@ -104,7 +104,7 @@ def _add(
     items.append(Item(message, role, tokens, len(items), len(items) + 1, tuple(tools), ours, meta=meta))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(lists(), MATCHES)
 def test_all_clauses_hold_where_the_selector_matches(items: list[Item], written: Any) -> None:
     traits = Traits()
@@ -118,6 +118,7 @@ def test_all_clauses_hold_where_the_selector_matches(items: list[Item], written:
     assert [all(c.holds for c in asked.clauses(many, i)) for i in range(len(items))] == expected
 
 
+@settings(max_examples=50, deadline=None)
 @given(lists(), MATCHES)
 def test_every_clause_says_what_it_looked_at(items: list[Item], written: Any) -> None:
     traits = Traits()

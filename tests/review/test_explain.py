@@ -50,7 +50,7 @@ def conversations(draw: st.DrawFn) -> list[Any]:
     return messages
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(conversations(), st.sampled_from(POLICIES), st.booleans())
 def test_every_account_agrees_with_the_decision(messages: list[Any], made: Policy, notes: bool) -> None:
     try:
@@ -73,6 +73,12 @@ def test_every_account_agrees_with_the_decision(messages: list[Any], made: Polic
         if decision.fate in _LEFT:
             after = said_of.rules[[v.id for v in said_of.rules].index(str(decision.by)) + 1 :]
             assert all(v.outcome.startswith("no longer in the list") for v in after)
+
+
+def test_each_append_rule_is_judged_on_what_it_saw() -> None:
+    """The cap comes first: what it has cut is small to the rule behind it."""
+    told = account(policy(), [*system_and_task(), *step(0, 5000)]).message(3)
+    assert [(v.id, v.matches, v.acted) for v in told.arrival] == [("cap", True, True), ("refuse", False, False)]
 
 
 @settings(max_examples=30, deadline=None)
@@ -180,7 +186,7 @@ def session(tmp_path: Path) -> str:
 def test_the_command_explains_a_message(run: Run, session: str) -> None:
     done = run("explain", "--policy", "p.yaml", "--message", "2", session)
     assert done.exit_code == 0, done.output
-    assert done.stdout.startswith("message 2: tool result of bash\n")
+    assert done.stdout.startswith(f"{session}:3: message 2: tool result of bash\n")
     assert "(p.yaml:5)" in done.stdout
 
 
@@ -199,7 +205,7 @@ def test_json_has_the_place_of_every_clause(run: Run, session: str) -> None:
 
 def test_without_either_every_message_and_rule_has_a_line(run: Run, session: str) -> None:
     done = run("explain", "--policy", "p.yaml", session)
-    assert done.stdout.count("\nmessage ") + 1 == 13
+    assert done.stdout.count("message ") == 13
     assert "rules" in done.stdout
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -195,16 +196,12 @@ def test_verbose_names_every_case(run: Run, tmp_path: Path) -> None:
 def test_pytest_collects_the_same_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "p.test.yaml").write_text(PASSES + FAILS.split("cases:\n")[1].replace("quiet", "loud"))
     (tmp_path / "other.test.yaml").write_text("tests: [of another tool]\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_plugin(), str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    plugin = ["-p", "no:cacheprovider", "-p", "ctxpolicy.testing.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, str(tmp_path)]
+    quick = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        [*command, str(tmp_path)], cwd=tmp_path, env=quick, capture_output=True, text=True, check=False
+    )
     assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
     assert "p.test.yaml:8: the list is sent unchanged" in done.stdout
     assert "Traceback" not in done.stdout
-
-
-def _plugin() -> list[str]:
-    """The option that loads the plugin where the installed package does not name it yet."""
-    from importlib.metadata import entry_points
-
-    known = any(point.value == "ctxpolicy.testing.pytest_plugin" for point in entry_points(group="pytest11"))
-    return [] if known else ["-p", "ctxpolicy.testing.pytest_plugin"]

@@ -24,7 +24,8 @@ COMMANDS = {
     "apply": "Apply a policy to transcripts.",
     "inspect": "Show what fills the window and what the next call would do.",
     "simulate": "Watch a policy work through a session, and judge it.",
-    "explain": "Say why a policy keeps a message or not, and why a rule acts or not.",
+    "demo": "Play a short session and show what its policy does.",
+    "explain": "Say why a message stays or leaves, and why a rule acts or not.",
     "test": "Run the tests beside policies.",
     "diff": "Compare what two policies do to the same transcripts.",
     "lint": "Judge transcripts by the rules of their provider.",
@@ -34,7 +35,7 @@ COMMANDS = {
     "init": "Write a commented policy to start from.",
     "formats": "List the formats that are read and written.",
     "schema": "Print the JSON Schema of the policy language.",
-    "explain-code": "Say what a code means: what was found, why, and a bad and a good policy.",
+    "explain-code": "Say what a code means, with a bad and a good example.",
 }
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PIPE_CLOSED = 141  # 128 + SIGPIPE

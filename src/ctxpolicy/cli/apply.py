@@ -11,10 +11,12 @@ import click
 
 from ctxpolicy.actions.compact import NO_SUMMARISER
 from ctxpolicy.archive import Archive, open_archive
+from ctxpolicy.cli.html import Gathered, html_option, write_page
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup, targets
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import Outcome, rewrite
+from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.result import Result
 from ctxpolicy.transcripts import Conversation
 
@@ -29,6 +31,7 @@ _DONE = {"truncate": "truncated", "mask": "masked", "compact": "compacted", "evi
 )
 @click.option("--archive", metavar="DIR|none", help="Where the originals go, in place of what the policy says.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, not even the archive.")
+@html_option()
 @format_option("--format")
 def command(
     transcripts: tuple[str, ...],
@@ -40,6 +43,7 @@ def command(
     output: str | None,
     archive: str | None,
     dry_run: bool,
+    html: Path | None,
     wire_format: str | None,
 ) -> int:
     """Apply a policy to transcripts.
@@ -52,9 +56,11 @@ def command(
     ctxpolicy apply -p builtin:default --summarizer extract --window 8000 --dry-run session.jsonl
     """
     chosen = setup(policy, window, tools, pins, summarizer, wire_format)
-    run = _Run(chosen, False if dry_run else _archive(archive, chosen))
+    run = _Run(chosen, False if dry_run else _archive(archive, chosen), keep=html is not None)
     outcome = rewrite(targets(transcripts, output), run, write=not dry_run)
     run.report(outcome, dry_run=dry_run)
+    if html is not None:
+        run.write_page(html)
     return outcome.code
 
 
@@ -67,17 +73,35 @@ def _archive(option: str | None, chosen: Setup) -> Archive | Literal[False]:
 class _Run:
     """The policy as a transformation of conversations, with what is to be told about it at the end."""
 
-    def __init__(self, chosen: Setup, archive: Archive | Literal[False]) -> None:
+    def __init__(self, chosen: Setup, archive: Archive | Literal[False], *, keep: bool) -> None:
         self._setup, self._archive = chosen, archive
         self._messages = self._before = self._after = 0
         self._acts: Counter[str] = Counter()
         self._unasked: list[str] = []
         self._troubles: list[str] = []
+        self._gathered = Gathered(chosen, noted=_has_summariser(chosen)) if keep else None
+        self._outcomes: list[Result | MessageTooLarge] = []
 
     def __call__(self, conversation: Conversation) -> Sequence[Any]:
-        result = self._setup.apply(conversation, archive=self._archive)
+        try:
+            result = self._setup.apply(conversation, archive=self._archive)
+        except MessageTooLarge as error:
+            self._keep(conversation, error)
+            raise
+        self._keep(conversation, result)
         self._count(result, conversation.where)
         return result.messages
+
+    def _keep(self, conversation: Conversation, outcome: Result | MessageTooLarge) -> None:
+        """For the page: the conversation, if it still has room for one, with what became of it."""
+        if self._gathered is not None:
+            self._gathered.take(conversation)
+            self._outcomes += [outcome] * (len(self._gathered.kept) - len(self._outcomes))
+
+    def write_page(self, path: Path) -> None:
+        """What was done as a page."""
+        if self._gathered is not None and self._gathered.named:
+            write_page(path, self._gathered.page("Applied to", self._outcomes))
 
     def _count(self, result: Result, where: str) -> None:
         self._messages += len(result.decisions)
@@ -105,6 +129,14 @@ class _Run:
             f"{self._before:,} -> {self._after:,} tokens; {acts or 'no rule acted'}"
             + ("; dry run, nothing was written" if dry_run else "")
         )
+
+
+def _has_summariser(chosen: Setup) -> bool:
+    """Whether summaries can be had: from the command line, else from the policy or one of its rules."""
+    if chosen.summarize is not None:
+        return chosen.summarize is not False
+    spec = chosen.policy.spec
+    return bool(spec.summarizer) or any(getattr(rule.action, "summarizer", None) for rule in spec.rules)
 
 
 def _first(told: Sequence[str]) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ _COLUMNS = (
     Column("CHARACTERS", right=True),
     Column("BEGINS WITH", least=20),
 )
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _BEGINNING = 200  # characters of a record's first text that are listed
 
 _archive = click.option(
@@ -29,7 +30,7 @@ _archive = click.option(
 )  # fmt: skip
 
 
-def _format(text: str) -> Any:
+def _format(text: str) -> Callable[[_Command], _Command]:
     return click.option(
         "--format", "-f", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True,
         help=text,

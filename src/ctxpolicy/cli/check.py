@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ctxpolicy.cli.output import note
+from ctxpolicy.policy.compose import BUILTIN
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.load import Loaded, load_named
 from ctxpolicy.policy.report import FORMATS, render, report, visible
 from ctxpolicy.policy.report.plain import as_data
 from ctxpolicy.policy.source import PolicyUnreadable
 from ctxpolicy.policy.thresholds import percent, thresholds
+from ctxpolicy.summarize import unusable
 
 
 @click.command("check")
@@ -39,6 +42,7 @@ def command(files: tuple[str, ...], output_format: str, strict: bool, exit_zero:
     warnings), 2 a file that cannot be read.
     """
     checked, unreadable = _load(files)
+    _tell_unusable(checked)
     if output_format == "json":
         click.echo(json.dumps({"files": [_file(loaded) for loaded in checked]}, indent=2))
     elif output_format == "text":
@@ -63,6 +67,15 @@ def _load(files: Iterable[str]) -> tuple[list[Loaded], bool]:
             note(f"error: {error}")
             unreadable = True
     return checked, unreadable
+
+
+def _tell_unusable(checked: Iterable[Loaded]) -> None:
+    """Say which summarizers cannot be asked from here: no fault of the policy, so no finding, but good to know."""
+    for loaded in checked:
+        if loaded.spec is not None:
+            base = None if loaded.name.startswith(BUILTIN) else Path(loaded.name).parent
+            for why in unusable(loaded.spec, base):
+                note(f"note: {visible(loaded.name)}: {visible(why)}")
 
 
 def _distinct(checked: Iterable[Loaded]) -> list[Finding]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ctxpolicy.assumed import assumed
+from ctxpolicy.cli.conversations import Conversations
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup
-from ctxpolicy.cli.output import Column, counted, note, paint, printable, progress, table, terminal_width
-from ctxpolicy.errors import MessageTooLarge, TranscriptInvalid
-from ctxpolicy.logs import read
-from ctxpolicy.transcripts import Broken, Conversation
+from ctxpolicy.cli.output import Column, counted, paint, printable, progress, table, terminal_width
+from ctxpolicy.errors import MessageTooLarge
+from ctxpolicy.simulate.summaries import note
+from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
     from ctxpolicy.compare import Change, Comparison, Figures, RuleChange, Tallies, Went, Work
@@ -67,21 +67,18 @@ def command(
     ctxpolicy diff policies/default.yaml policy.yaml sessions/*.jsonl
     git show HEAD:policy.yaml > old.yaml && ctxpolicy diff --exit-code old.yaml policy.yaml session.jsonl
 
-    Exit codes: 0 compared, 1 they differ (with --exit-code) or a conversation cannot be read, 2 nothing to compare.
+    Exit codes: 0 compared, 1 they differ (with --exit-code) or a conversation cannot be read, 2 a file cannot.
     """
-    from ctxpolicy.compare import Tallies, compare, rule_changes, total
+    from ctxpolicy.compare import Tallies, rule_changes, total
 
     chosen = [setup(name, window, tools, pins, summarizer, wire_format) for name in (old, new)]
     tallies = [Tallies(one.policy.spec) for one in chosen]
+    conversations = Conversations(transcripts, lambda part: _compared(part, chosen, tallies))
     found: list[Comparison] = []
-    failed = False
     with progress("conversations") as tick:
-        for part in _parts(transcripts):
-            if isinstance(part, Conversation) and (went := _went(part, chosen, tallies)) is not None:
-                found.append(compare(part.where, len(part.messages), *went))
-                tick()
-            else:
-                failed = True
+        for one in conversations:
+            found.append(one)
+            tick()
     if not found:
         return 2
     rules = rule_changes(*tallies)
@@ -89,38 +86,22 @@ def command(
         click.echo(json.dumps(_as_json(found, total(found), rules), indent=2, ensure_ascii=False))
     else:
         _show(found, total(found), rules)
-    return int(failed or (exit_code and not all(one.same for one in found)))
+    return max(conversations.code, int(exit_code and not all(one.same for one in found)))
 
 
-def _parts(transcripts: Sequence[str]) -> Iterator[Conversation | Broken]:
-    """Every conversation of the files; what cannot be read is told, and the rest done."""
-    for transcript in transcripts:
-        try:
-            for part in read(transcript):
-                if isinstance(part, Broken):
-                    note(f"error: {part.error}")
-                if not isinstance(part, str):
-                    yield part
-        except TranscriptInvalid as error:
-            note(f"error: {error}")
-            yield Broken(error)
+def _compared(part: Conversation, chosen: Sequence[Setup], tallies: Sequence[Tallies]) -> Comparison:
+    """A conversation under both policies. Raises TranscriptInvalid where it is none."""
+    from ctxpolicy.compare import compare
 
-
-def _went(part: Conversation, chosen: Sequence[Setup], tallies: Sequence[Tallies]) -> list[Went] | None:
-    """How a conversation went under both policies; None where it is no conversation, which is told."""
-    try:
-        went = [_applied(part, one) for one in chosen]
-    except TranscriptInvalid as error:
-        note(f"error: {part.where if error.index is None else part.at(error.index)}: {error}")
-        return None
-    for tally, one in zip(tallies, went, strict=True):
-        tally.add(one)
-    return went
+    old, new = (_applied(part, one) for one in chosen)
+    for tally, went in zip(tallies, (old, new), strict=True):
+        tally.add(went)
+    return compare(part.where, len(part.messages), old, new)
 
 
 def _applied(part: Conversation, chosen: Setup) -> Went:
     try:
-        return chosen.apply(part, archive=False, summarize=assumed)
+        return chosen.apply(part, archive=False, summarize=note)
     except MessageTooLarge as error:
         return error
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from ctxpolicy.assumed import assumed
+from ctxpolicy.cli.conversations import Conversations
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup
-from ctxpolicy.cli.output import note, paint
+from ctxpolicy.cli.output import paint
 from ctxpolicy.errors import MessageTooLarge, TranscriptInvalid
-from ctxpolicy.logs import read
 from ctxpolicy.policy.report import visible
-from ctxpolicy.transcripts import Broken, Conversation
+from ctxpolicy.simulate.summaries import note
+from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
     from ctxpolicy.explain import Account
@@ -48,7 +48,7 @@ def command(
     output_format: str,
     wire_format: str | None,
 ) -> int:
-    """Say why a policy keeps a message or not, and why a rule acts or not.
+    """Say why a message stays or leaves, and why a rule acts or not.
 
     For a message: each pin and rule in order, with the clause that said yes or no, the numbers, and the line in the
     policy. For a rule: what its condition and match saw, and what holds the rest. Without --message or --rule, one line
@@ -63,34 +63,24 @@ def command(
         raise click.UsageError("give --message or --rule, not both")
     chosen = setup(policy, window, tools, pins, summarizer, wire_format)
     where = _where(policy)
-    failed = shown = 0
-    for part in read(transcript):
-        if isinstance(part, str):
-            continue
-        account = _account(part, chosen)
-        if account is None:
-            failed += 1
-            continue
-        shown += 1
+    conversations = Conversations((transcript,), lambda part: (part, _account(part, chosen)))
+    for part, account in conversations:
         if output_format == "json":
             click.echo(json.dumps(_as_json(account, message, rule, where), ensure_ascii=False))
         else:
-            _print(_lines(account, message, rule, where))
-    return 2 if not shown else 1 if failed else 0
+            lines = _lines(account, message, rule, where)
+            _print(lines, part.where if message is None else part.at(message % len(part.messages)))
+    return conversations.code
 
 
-def _account(part: Conversation | Broken, chosen: Setup) -> Account | None:
-    """The account of one conversation; None where there is none, which is told."""
+def _account(part: Conversation, chosen: Setup) -> Account:
+    """The account of one conversation. Raises TranscriptInvalid where there is none."""
     from ctxpolicy.explain import Account
 
-    if isinstance(part, Broken):
-        note(f"error: {part.error}")
-        return None
     try:
         return Account(chosen.policy.spec, _stages(part, chosen))
-    except (TranscriptInvalid, MessageTooLarge) as error:
-        note(f"error: {part.where if error.index is None else part.at(error.index)}: {error}")
-        return None
+    except MessageTooLarge as error:
+        raise TranscriptInvalid(str(error), index=error.index) from None
 
 
 def _stages(part: Conversation, chosen: Setup) -> Stages:
@@ -101,7 +91,7 @@ def _stages(part: Conversation, chosen: Setup) -> Stages:
         chosen.policy,
         part.messages,
         tools=chosen.tools_of(part),
-        summarize=assumed if summarize is None else summarize or None,
+        summarize=note if summarize is None else summarize or None,
         format=chosen.format_of(part),
         meta=chosen.meta(part),
     )
@@ -123,8 +113,10 @@ def _lines(account: Account, message: int | None, rule: str | None, where: Where
     return rule_lines(account.rule(rule), where) if rule is not None else overview_lines(account)
 
 
-def _print(lines: Iterable[Line]) -> None:
-    for line in lines:
+def _print(lines: Iterable[Line], place: str) -> None:
+    for n, line in enumerate(lines):
+        if not n:
+            click.echo(f"{visible(place)}: ", nl=False)
         click.echo(paint(visible(line.text), **_COLOURS[line.mood]))
 
 
@@ -143,4 +135,3 @@ def _placed(value: Any, where: Where) -> Any:
         placed = {key: _placed(inner, where) for key, inner in value.items()}
         return {**placed, "where": where(tuple(value["path"]))} if "path" in value else placed
     return [_placed(inner, where) for inner in value] if isinstance(value, list | tuple) else value
-

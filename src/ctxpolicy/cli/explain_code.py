@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 import click
+import msgspec
 
 from ctxpolicy.formats import FORMATS
 from ctxpolicy.lint import Rule, rules
@@ -20,36 +21,29 @@ from ctxpolicy.policy.phrases import did_you_mean
     help="json: one object.",
 )  # fmt: skip
 def command(code: str, output_format: str) -> int:
-    """Say what a code means: what was found, why, and a bad and a good policy.
+    """Say what a code means, with a bad and a good example.
+
+    CODE is one of `check`'s, such as CP303, or of `lint`'s, such as X-06.
 
     \b
     ctxpolicy explain-code CP303
 
     Exit codes: 0 printed, 2 no such code.
     """
-    known = codes()
-    if (rule := _rule(code.upper())) is not None:
-        told = {"code": rule.code, "title": rule.title, "level": rule.level, "error": rule.error, "do": rule.do}
-        click.echo(json.dumps(told, indent=2) if output_format == "json" else _rule_text(rule))
-        return 0
-    if code.upper() not in known:
-        hint = did_you_mean(code.upper(), known) or f"Codes go from {known[0]} to {known[-1]}."
+    wanted, of_lint = code.upper(), {code: rule for name in FORMATS for code, rule in rules(name).items()}
+    known = (*codes(), *of_lint)
+    if wanted not in known:
+        hint = did_you_mean(wanted, known) or f"`check` has {known[0]} and others, `lint` has {known[-1]} and others"
         raise click.BadParameter(f"there is no code {code!r}; {hint}", param_hint="CODE")
-    found = entry(code.upper())
-    click.echo(json.dumps(asdict(found), indent=2) if output_format == "json" else as_text(found))
+    if rule := of_lint.get(wanted):
+        data, text = msgspec.to_builtins(rule), _rule_as_text(rule)
+    else:
+        found = entry(wanted)
+        data, text = asdict(found), as_text(found)
+    click.echo(json.dumps(data, indent=2) if output_format == "json" else text)
     return 0
 
 
-def _rule(code: str) -> Rule | None:
-    """A rule of `lint`, whose codes have a dash."""
-    found = (rules(name).get(code) for name in FORMATS if "-" in code)
-    return next((rule for rule in found if rule is not None), None)
-
-
-def _rule_text(rule: Rule) -> str:
-    levels = {
-        "error": "The provider refuses it.",
-        "warning": "The provider takes it, to some harm.",
-        "route": "Some models, clouds and compatible servers refuse it (`lint --for strict`).",
-    }
-    return f"{rule.code}: {rule.title}\n\n{levels[rule.level]} It says: {rule.error}\n\nWhat to do: {rule.do}."
+def _rule_as_text(rule: Rule) -> str:
+    """A rule of a provider. `route`: only some models, clouds and compatible servers refuse it."""
+    return f"{rule.code}: {rule.title} ({rule.level})\n\nThe provider answers: {rule.error}\n\nWhat to do: {rule.do}"

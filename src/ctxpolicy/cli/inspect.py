@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from ctxpolicy.cli import survey
+from ctxpolicy.cli import recorded, survey
 from ctxpolicy.cli.conversations import Conversations
+from ctxpolicy.cli.html import Gathered, html_option, write_page
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup
 from ctxpolicy.cli.output import progress, terminal_width
-from ctxpolicy.cli.picture import as_json, as_text, picture
-from ctxpolicy.simulate.composition import Composition, compose
+from ctxpolicy.cli.picture import Picture, as_json, as_text, picture
 from ctxpolicy.transcripts import Conversation
 
 
@@ -25,6 +24,7 @@ from ctxpolicy.transcripts import Conversation
     "--format", "-f", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True,
     help="json: one object a line for each conversation.",
 )  # fmt: skip
+@html_option()
 @format_option("--input-format")
 def command(
     transcripts: tuple[str, ...],
@@ -34,6 +34,7 @@ def command(
     pins: frozenset[int] | None,
     summarizer: str | None,
     output_format: str,
+    html: Path | None,
     wire_format: str | None,
 ) -> int:
     """Show what fills the window and what the next call would do.
@@ -49,42 +50,58 @@ def command(
     ctxpolicy inspect --policy policy.yaml --window 32000 session.jsonl
     ctxpolicy inspect sessions/*.jsonl
     """
-    chosen = setup(policy, window, tools, pins, summarizer, wire_format)
-    return _show_json(transcripts, chosen) if output_format == "json" else _show_text(transcripts, chosen)
-
-
-def _show_json(transcripts: Sequence[str], chosen: Setup) -> int:
-    """One object a line for each conversation; the exit code."""
-    pictures = Conversations(transcripts, lambda conversation: picture(conversation, chosen))
-    refused = False
-    for seen in pictures:
-        click.echo(json.dumps(as_json(seen)))
-        refused = refused or seen.refused is not None
-    return max(pictures.code, int(refused))
-
-
-def _show_text(transcripts: Sequence[str], chosen: Setup) -> int:
-    """One conversation in full, or several in brief; the exit code."""
-    found = Conversations(transcripts, lambda conversation: _composed(conversation, chosen))
+    inspection = _Inspection(setup(policy, window, tools, pins, summarizer, wire_format))
+    found = Conversations(transcripts, inspection.take)
     with progress("conversations") as tick:
-        parts = []
-        for part in found:
-            parts.append(part)
+        for conversation in found:
+            if output_format == "json":
+                inspection.echo_json(conversation)
             tick()
-    refused = False
-    if len(parts) == 1:
-        seen = picture(parts[0][0], chosen)
-        refused = seen.refused is not None
-        lines = as_text(seen, terminal_width())
-    else:
-        lines = survey.as_text([(c.where, one) for c, one in parts], chosen.policy.spec, terminal_width())
-    for line in lines if parts else ():
-        click.echo(line)
-    return max(found.code, int(refused))
+    if output_format == "text":
+        inspection.echo_text()
+    if html is not None:
+        inspection.write_page(html)
+    return max(found.code, inspection.code)
 
 
-def _composed(conversation: Conversation, chosen: Setup) -> tuple[Conversation, Composition]:
-    """A conversation with what fills it. Raises TranscriptInvalid where it, or a pin on it, is not sound."""
-    chosen.meta(conversation)
-    pipeline = chosen.policy.pipeline(chosen.format_of(conversation))
-    return conversation, compose(pipeline, conversation.messages, chosen.tools_of(conversation))
+class _Inspection:
+    """What is found while conversations go by."""
+
+    def __init__(self, chosen: Setup) -> None:
+        self._chosen, self._gathered = chosen, Gathered(chosen, noted=chosen.summarize is not False)
+        self.code = 0
+
+    def take(self, conversation: Conversation) -> Conversation:
+        """Look at a conversation. Raises TranscriptInvalid where it, or a pin on it, is not sound."""
+        self._chosen.meta(conversation)
+        self._gathered.take(conversation)
+        return conversation
+
+    def echo_json(self, conversation: Conversation) -> None:
+        """One object on a line."""
+        click.echo(json.dumps({**as_json(self._picture(conversation)), **recorded.as_json(conversation)}))
+
+    def echo_text(self) -> None:
+        """One conversation in full, or several in brief."""
+        named, width = self._gathered.named, terminal_width()
+        if not named:
+            return
+        if len(named) == 1:
+            told = recorded.as_text(self._gathered.kept[0])
+            lines = as_text(self._picture(self._gathered.kept[0]), width)
+        else:
+            told = recorded.compactions(self._gathered.kept)
+            lines = survey.as_text(named, self._chosen.policy.spec, width)
+        for line in (*lines, *told):
+            click.echo(line)
+
+    def _picture(self, conversation: Conversation) -> Picture:
+        seen = picture(conversation, self._chosen)
+        self.code = max(self.code, int(seen.refused is not None))
+        return seen
+
+    def write_page(self, path: Path) -> None:
+        """All of it as a page."""
+        if self._gathered.named:
+            outcomes = (picture(conversation, self._chosen).outcome for conversation in self._gathered.kept)
+            write_page(path, self._gathered.page("Inside", outcomes))

@@ -72,7 +72,7 @@ def command(
     said = render(found, output_format)
     if said:
         click.echo(said)
-    elif output_format == "text":
+    elif output_format == "text" and not judged.unreadable:
         note(f"{counted(judged.conversations, 'conversation')}: nothing to refuse")
     if judged.hidden:
         note(f"{counted(judged.hidden, 'finding')} more that only some models and servers refuse: --for strict")

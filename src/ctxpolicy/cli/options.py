@@ -14,6 +14,7 @@ from ctxpolicy.cli.inputs import output_name
 from ctxpolicy.errors import CtxPolicyError, TranscriptInvalid
 from ctxpolicy.formats import FORMATS
 from ctxpolicy.formats.detect import detect
+from ctxpolicy.items import RECORDED
 from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
@@ -118,15 +119,22 @@ class Setup:
             return [*(tools or ()), {"system": conversation.system}]
         return tools
 
-    def meta(self, conversation: Conversation) -> list[dict[str, bool] | None] | None:
-        """The metadata beside each message; raises TranscriptInvalid for a pin that names no message."""
+    def meta(self, conversation: Conversation) -> list[dict[str, Any] | None] | None:
+        """The metadata beside each message: `--pin`, and the fields of its record in a session log.
+
+        Raises TranscriptInvalid for a pin that names no message.
+        """
         count = len(conversation.messages)
         beyond = sorted(index for index in self.pins if index >= count)
         if beyond:
             raise TranscriptInvalid(
                 f"--pin {beyond[0]}: the conversation has {count:,} messages, the last is {count - 1}", index=count - 1
             )
-        return [{"pin": True} if i in self.pins else None for i in range(count)] if self.pins else None
+        if not self.pins and not conversation.fields:
+            return None
+        pins = [{"pin": True} if index in self.pins else {} for index in range(count)]
+        fields = conversation.fields or [{}] * count
+        return [{**pin, **({RECORDED: own} if own else {})} or None for pin, own in zip(pins, fields, strict=True)]
 
 
 def setup(

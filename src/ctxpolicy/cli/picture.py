@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ctxpolicy.cli import survey
@@ -44,15 +44,24 @@ _THRESHOLDS = (
 @dataclass(frozen=True, slots=True)
 class Picture:
     """One conversation under a policy. `fixed` is tokens sent beside the messages, `composition` what fills the list;
-    `result` is what the next call would do, or `refused` the message that it would turn away."""
+    `outcome` is what the next call would do, or the error for the message that it would turn away."""
 
     where: str
     spec: Spec
     rows: Sequence[Row]
     fixed: int
     composition: Composition
-    result: Result | None = None
-    refused: MessageTooLarge | None = None
+    outcome: Result | MessageTooLarge
+
+    @property
+    def result(self) -> Result | None:
+        """What the next call would do; None where it would turn a message away."""
+        return self.outcome if isinstance(self.outcome, Result) else None
+
+    @property
+    def refused(self) -> MessageTooLarge | None:
+        """The error for the message that the next call would turn away."""
+        return self.outcome if isinstance(self.outcome, MessageTooLarge) else None
 
     @property
     def used(self) -> int:
@@ -67,11 +76,15 @@ def picture(conversation: Conversation, chosen: Setup) -> Picture:
     rows = policy.look(conversation.messages, tools=tools, format=wire_format, meta=chosen.meta(conversation))
     pipeline = policy.pipeline(wire_format)
     composition = compose(pipeline, conversation.messages, tools)
-    seen = Picture(conversation.where, policy.spec, rows, pipeline.load(tools).used(Tally()), composition)
+    fixed = pipeline.load(tools).used(Tally())
+    return Picture(conversation.where, policy.spec, rows, fixed, composition, _outcome(conversation, chosen))
+
+
+def _outcome(conversation: Conversation, chosen: Setup) -> Result | MessageTooLarge:
     try:
-        return replace(seen, result=chosen.apply(conversation, archive=False, summarize=note))
+        return chosen.apply(conversation, archive=False, summarize=note)
     except MessageTooLarge as error:
-        return replace(seen, refused=error)
+        return error
 
 
 def as_json(seen: Picture) -> dict[str, Any]:

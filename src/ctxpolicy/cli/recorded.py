@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ctxpolicy.cli.output import counted
+import msgspec
 
-if TYPE_CHECKING:
-    from ctxpolicy.transcripts import Conversation
+from ctxpolicy.cli.output import counted, printable
+from ctxpolicy.logs import Compaction, Session
+from ctxpolicy.transcripts import Conversation
 
 
-def as_json(conversation: Conversation) -> dict[str, Any] | None:
-    """Log format, times, model calls and compactions; None for a plain transcript."""
-    from ctxpolicy.logs import Session
-
+def as_json(conversation: Conversation) -> dict[str, Any]:
+    """Under `recorded`: log format, times, model calls and compactions. Empty for a plain transcript."""
     if not isinstance(conversation, Session):
-        return None
-    return {
+        return {}
+    told = {
         "log": conversation.log,
         "began": _iso(conversation.began),
         "ended": _iso(conversation.ended),
-        "calls": [
-            {"index": u.index, "input": u.input, "output": u.output, "cached": u.cached, "written": u.written}
-            for u in conversation.usage
-        ],
-        "compactions": [
-            {"index": c.index, "trigger": c.trigger, "tokens_before": c.tokens_before, "tokens_after": c.tokens_after}
-            for c in conversation.compactions
-        ],
-    }  # fmt: skip
+        "calls": msgspec.to_builtins(conversation.usage),
+        "compactions": msgspec.to_builtins(conversation.compactions),
+    }
+    return {"recorded": told}
 
 
 def _iso(time: datetime | None) -> str | None:
@@ -39,8 +33,6 @@ def _iso(time: datetime | None) -> str | None:
 
 def as_text(conversation: Conversation) -> Iterator[str]:
     """Sentences on it; none for a plain transcript."""
-    from ctxpolicy.logs import Session
-
     if not isinstance(conversation, Session):
         return
     told = f"recorded by {conversation.log}"
@@ -50,8 +42,20 @@ def as_text(conversation: Conversation) -> Iterator[str]:
         largest = max(use.input for use in conversation.usage)
         told += f"; {counted(len(conversation.usage), 'model call')}, at most {largest:,} tokens sent"
     yield told
-    for cut in conversation.compactions:
-        before = f" at {cut.tokens_before:,} tokens" if cut.tokens_before else ""
-        after = f", leaving {cut.tokens_after:,}" if cut.tokens_after else ""
-        how = f" ({cut.trigger})" if cut.trigger else ""
-        yield f"the agent compacted its history{before}{after}{how}; what it saw from then on begins at {cut.index}"
+    yield from map(_cut, conversation.compactions)
+
+
+def compactions(conversations: Iterable[Conversation]) -> Iterator[str]:
+    """A sentence on each place where an agent compacted its history itself."""
+    for conversation in conversations:
+        for cut in conversation.compactions if isinstance(conversation, Session) else ():
+            yield f"{printable(conversation.where)}: {_cut(cut)}"
+
+
+def _cut(cut: Compaction) -> str:
+    before = f" at {cut.tokens_before:,} tokens" if cut.tokens_before else ""
+    after = f", leaving {cut.tokens_after:,}" if cut.tokens_after else ""
+    how = f" ({printable(cut.trigger)})" if cut.trigger else ""
+    return (
+        f"the agent compacted its history{before}{after}{how}; what it saw from then on begins at message {cut.index}"
+    )

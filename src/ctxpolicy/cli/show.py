@@ -52,12 +52,12 @@ def command(file: str, output_format: str) -> int:
 
 
 def _origins(node: Node, path: str = "") -> dict[str, str]:
-    """The origin of every scalar by its path, such as `rules[0].truncate.head`."""
+    """The origin of every scalar and empty collection by its path, such as `rules[0].truncate.head`."""
     found: dict[str, str] = {}
     pairs: list[tuple[str, Any]] = [(f"{path}.{key}".lstrip("."), value) for key, value in node.mapping.items()]
     pairs += [(f"{path}[{index}]", item) for index, item in enumerate(node.items)]
     for inner, value in pairs:
-        if isinstance(value.value, (dict, list)):
+        if isinstance(value.value, (dict, list)) and value.value:
             found |= _origins(value, inner)
         else:
             found[inner] = "default" if value.span is DEFAULT else str(value.span)

@@ -30,6 +30,7 @@ _CONVERSATIONS = (
     Column("of the window", right=True, drop=1),
     Column("sent", right=True, drop=2),
 )
+CONVERSATION_TITLES = [column.title for column in _CONVERSATIONS]
 
 
 def as_text(named: Sequence[tuple[str, Composition]], spec: Spec, width: int) -> Iterator[str]:
@@ -37,7 +38,7 @@ def as_text(named: Sequence[tuple[str, Composition]], spec: Spec, width: int) ->
     total = Composition()
     for _, one in named:
         total.add(one)
-    rows = [_conversation_cells(name, one, spec) for name, one in named]
+    rows = [conversation_cells(name, one, spec) for name, one in named]
     yield from _painted(table(_CONVERSATIONS, rows, width))
     yield ""
     yield from shares(total, width)
@@ -77,7 +78,8 @@ def _cells(found: Iterable[Share], one: Composition) -> Iterator[list[str]]:
         ]  # fmt: skip
 
 
-def _conversation_cells(name: str, one: Composition, spec: Spec) -> list[str]:
+def conversation_cells(name: str, one: Composition, spec: Spec) -> list[str]:
+    """A conversation on one line, under CONVERSATION_TITLES."""
     share = percent(one.peak / spec.budget.window)
     return [printable(name), f"{one.messages:,}", f"{one.calls:,}", f"{one.used:,}", share, f"{one.sent:,}"]
 

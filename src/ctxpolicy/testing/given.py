@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,8 @@ class Maker:
             self._count += 1
             ids.append(f"call_{self._count}")
             arguments = call.mapping["arguments"].plain() if "arguments" in call.mapping else {"n": self._count}
+            if isinstance(arguments, int):
+                arguments = {"n": self._count, "text": self._lorem_of(arguments)}
             tool = call.mapping["tool"].plain() if "tool" in call.mapping else "tool"
             function = {"name": tool, "arguments": json.dumps(arguments)}
             asked.append({"id": ids[-1], "type": "function", "function": function})
@@ -169,14 +171,10 @@ class Maker:
         return head + _lorem(length)
 
     def _longest(self, wire: dict[str, Any], head: str, wanted: int, image: bool) -> int:
-        low, high = 0, 16 * wanted + 64
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._tokens(wire, head + _lorem(middle), image) <= wanted:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        return _most(wanted, lambda length: self._tokens(wire, head + _lorem(length), image) <= wanted)
+
+    def _lorem_of(self, tokens: int) -> str:
+        return _lorem(_most(tokens, lambda length: self._meter.text(_lorem(length)) <= tokens))
 
     def _tokens(self, wire: dict[str, Any], text: str, image: bool) -> int:
         (message,) = openai_chat.read({**wire, "content": _content(text, image)}, 0)
@@ -195,6 +193,15 @@ class Maker:
 
 def _content(text: str, image: bool) -> Any:
     return [{"type": "text", "text": text}, _PICTURE] if image else text
+
+
+def _most(tokens: int, fits: Callable[[int], bool]) -> int:
+    """The greatest length of filler that fits; a token has 16 characters at most."""
+    low, high = 0, 16 * tokens + 64
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def _lorem(length: int) -> str:

@@ -59,7 +59,7 @@ def load_suite(file: Path, name: str | None = None) -> Suite:
         return Suite(name, file, tuple(findings))
     cases = tuple(_cases(root))
     twice = tuple(_named_twice(cases))
-    loaded, fault = _policy(root, file)
+    loaded, fault = _policy(root, file, name)
     if loaded is None or loaded.spec is None:
         return Suite(name, file, (*twice, *([fault] if fault else loaded.findings if loaded else ())), loaded=loaded)
     try:
@@ -93,12 +93,13 @@ def for_case(policy: Policy, case: Case) -> Policy:
     return Policy(replace(policy.spec, budget=replace(policy.spec.budget, tools_tokens=tools.plain())))
 
 
-def _policy(root: Node, file: Path) -> tuple[Loaded | None, Finding | None]:
+def _policy(root: Node, file: Path, name: str) -> tuple[Loaded | None, Finding | None]:
     node = root.mapping.get("policy")
     target = node.plain() if node else file.name.removesuffix(ENDING) + ".yaml"
     try:
-        named = target.startswith("builtin:")
-        return (load_named(target) if named else load_file(file.parent / target)), None
+        if target.startswith("builtin:"):
+            return load_named(target), None
+        return load_file(file.parent / target, str(Path(name).parent / target)), None
     except PolicyUnreadable as error:
         span = node.span if node else root.place(())
         return None, span.finding("CT201", str(error), "name the policy under test with `policy: FILE`")
