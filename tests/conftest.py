@@ -1,4 +1,4 @@
-"""Puts this directory on the path, so that every test can import what stands here, and sets how hard properties are tried.
+"""Puts this directory on the path, so that every test can import what stands here, and sets how hard properties try.
 
 `fast` is the default and the same at every run; `pytest --hypothesis-profile=thorough` draws other examples each time.
 """

@@ -9,6 +9,7 @@ import copy
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import yaml
@@ -62,8 +63,11 @@ def policy_text(
 
 
 def policy(**changes: Any) -> Policy:
-    """The standard policy, loaded (see `policy_text`)."""
-    return ctxpolicy.loads(policy_text(**changes))
+    """The standard policy, loaded (see `policy_text`): the same object for the same changes, as it is immutable."""
+    return _loaded(policy_text(**changes))
+
+
+_loaded = cache(ctxpolicy.loads)
 
 
 def _changed(entries: Sequence[dict[str, Any]], changes: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -20,10 +21,12 @@ from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Compact, Spec
 from ctxpolicy.result import Result
 from ctxpolicy.session import Session
-from ctxpolicy.summarize import Summarizers, declared, summarizers
+from ctxpolicy.summarize import Summarizers, Unusable, declared, summarizers
 from ctxpolicy.summarize.request import Summarize
 from ctxpolicy.view import View
 from ctxpolicy.window import ManagedWindow
+
+logger = logging.getLogger("ctxpolicy")
 
 Metas = Sequence[Mapping[str, Any] | None] | Mapping[int, Mapping[str, Any]] | None
 
@@ -44,6 +47,7 @@ class Policy:
     def __init__(self, spec: Spec, base: Path | None = None) -> None:
         self.spec = spec
         self._base = base
+        self._warned: set[str] = set()
         self._pipelines: dict[str | None, Pipeline] = {}
 
     def __repr__(self) -> str:
@@ -79,12 +83,12 @@ class Policy:
     ) -> Result:
         """Apply the policy once, as if this list were taken over now; `messages` is never changed.
 
-        `tools` are the schemas sent along. `summarize` overrides the policy's summariser; False is none. `archive` is a directory,
-        an `Archive`, a callable, or None or False: nothing is written. `state` is that of the previous result: pass it
-        with the same originals, or with the list that was returned, each time with what is new behind it. `meta` is
-        the metadata of the messages, in a sequence or by index. `format` names the wire format: openai-chat (None),
-        anthropic, openai-responses or gemini. `system` is what is sent beside the list (Anthropic's `system`, Gemini's
-        `systemInstruction`, Responses' `instructions`): it is counted and never changed.
+        `tools` are the schemas sent along. `summarize` overrides the policy's summariser; False is none. `archive` is a
+        directory, an `Archive`, a callable, or None or False: nothing is written. `state` is that of the previous
+        result: pass it with the same originals, or with the list that was returned, each time with what is new behind
+        it. `meta` is the metadata of the messages, in a sequence or by index. `format` names the wire format:
+        openai-chat (None), anthropic, openai-responses or gemini. `system` is what is sent beside the list (Anthropic's
+        `system`, Gemini's `systemInstruction`, Responses' `instructions`): it is counted and never changed.
 
         Raises MessageTooLarge where a rule refuses a message, TranscriptInvalid for what is no message.
         """
@@ -215,7 +219,15 @@ class Policy:
             if isinstance(rule.action, Compact):
                 own = (*(rule.action.summarizer or ()), *self.spec.summarizer)
                 found[rule.id] = declared(own, self._base) if given is None else given
+        self._warn(link for links in found.values() for link in links)
         return Effects(found, archive)
+
+    def _warn(self, links: Iterable[Summarize]) -> None:
+        """Log, once for each policy, which declared summarisers cannot be asked here. Events say so when they are."""
+        for why in dict.fromkeys(link.why for link in links if isinstance(link, Unusable)):
+            if why not in self._warned:
+                self._warned.add(why)
+                logger.warning("policy %s: %s", self.spec.name, why)
 
 
 def _one_row(first: Row, second: Row) -> Row:

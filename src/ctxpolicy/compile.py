@@ -94,9 +94,7 @@ def _send_rule(rule: model.Rule, limit: int, traits: Traits) -> SendRule:
     return SendRule(rule.id, _ACTIONS[type(rule.action)], when, how, chosen)
 
 
-def _how(
-    action: model.Action, when: Condition, limit: int, traits: Traits
-) -> Truncate | Mask | Compact | Evict:
+def _how(action: model.Action, when: Condition, limit: int, traits: Traits) -> Truncate | Mask | Compact | Evict:
     if isinstance(action, model.Evict):
         return Evict(_done(action.until, when), _keep(action.keep, limit, traits), _mark(action.marker, MARKER))
     if isinstance(action, model.Compact):

@@ -102,9 +102,7 @@ class Gaps:
         return run
 
     def _join(self, a: Run, b: Run) -> Run:
-        return Run(
-            a.start, b.stop, a.out.plus(b.out), a.count + b.count, a.chars + b.chars, a.lines + b.lines
-        )
+        return Run(a.start, b.stop, a.out.plus(b.out), a.count + b.count, a.chars + b.chars, a.lines + b.lines)
 
     def _settle(self, run: Run, sign: int) -> None:
         """Add a run's savings to the total, or take them back."""

@@ -1,4 +1,4 @@
-"""The working list: items (a message and what the policy knows of it), their tally, and the facts that conditions ask."""
+"""The working list: items (a message and what is known of it), their tally, and the facts that conditions ask."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from ctxpolicy.messages import Message
 
 Ours = Literal["summary", "gap"]
+RECORDED = "fields"  # the key of the metadata under which the fields of a message's record in a log stand
 Leaving = Literal["truncated", "masked", "compacted", "evicted", "repaired"]
 
 

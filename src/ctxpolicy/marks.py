@@ -102,5 +102,7 @@ def _known(kind: Ours, found: re.Match[str]) -> Known:
 def marks(labels: list[Render], markers: list[Render], placeholders: list[Render]) -> Marks:
     """The marks of a policy from its compiled templates."""
     made = [tuple(Mark(render) for render in renders) for renders in (labels, markers, placeholders)]
-    openings = {mark.render(**dict.fromkeys(VARIABLES, "\ue000")).partition("\ue000")[0][:1] for mark in (*made[0], *made[1])}
+    openings = {
+        mark.render(**dict.fromkeys(VARIABLES, "\ue000")).partition("\ue000")[0][:1] for mark in (*made[0], *made[1])
+    }
     return Marks(made[0], made[1], made[2], tuple(sorted(openings)))

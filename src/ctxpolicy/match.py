@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import re2
 
-from ctxpolicy.items import Item
+from ctxpolicy.items import RECORDED, Item
 from ctxpolicy.policy.model import Match, Rank
 
 if TYPE_CHECKING:
@@ -195,7 +195,17 @@ def _tool_test(globs: tuple[str, ...]) -> Test:
 
 
 def _field_test(key: str, wanted: tuple[Any, ...]) -> Test:
-    return lambda item: key in item.message.wire and _equals(item.message.wire[key], wanted)
+    def holds(item: Item) -> bool:
+        found = item.message.wire if key in item.message.wire else recorded(item)
+        return key in found and _equals(found[key], wanted)
+
+    return holds
+
+
+def recorded(item: Item) -> Mapping[str, Any]:
+    """The fields of the record in which a message stands in a session log; its reader passes them beside it."""
+    fields = item.meta.get(RECORDED) if item.meta is not None else None
+    return fields if isinstance(fields, Mapping) else {}
 
 
 def _meta_test(key: str, wanted: tuple[Any, ...]) -> Test:

@@ -328,7 +328,7 @@ class _Run:
             items[cut.position] = cut.whole
         tally = Tally.of(items)
         used = self.load.used(tally)
-        events = [_undone(event, used) if event.acted else event for event in self.events]
+        events = [_undone(event, used) for event in self.events]
         why = f"the archive could not be written, so nothing was removed: {failure}"
         events.append(Event(None, "archive", False, why, used, used, failed=True))
         for rule in {event.rule for event in self.events if event.acted and event.rule in self.memories}:
@@ -339,7 +339,7 @@ class _Run:
 
 
 def _undone(event: Event, used: int) -> Event:
-    why = f"undone, for want of an archive: {event.reason}"
+    why = f"undone, for want of an archive: {event.reason}" if event.acted else event.reason
     return replace(event, acted=False, reason=why, before=used, after=used, messages=0, ref=None)
 
 
@@ -353,4 +353,3 @@ def _by_rule(arrivals: Sequence[Arrival]) -> list[tuple[str, list[Arrival]]]:
     for cut in arrivals:
         by_rule.setdefault(cut.rule, []).append(cut)
     return list(by_rule.items())
-

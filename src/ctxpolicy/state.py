@@ -42,7 +42,7 @@ def digests(wires: Sequence[Any], lengths: Iterable[int]) -> dict[int, str]:
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """An edit as state keeps it: `stands` is the wire message that takes the place of the caller's from start to end."""
+    """An edit as state keeps it: `stands` is the wire message in the place of the caller's from `start` to `end`."""
 
     start: int
     end: int
@@ -116,7 +116,9 @@ def load(value: Any) -> State:
             {int(i): meta for i, meta in value["meta"].items()},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CtxPolicyError(f"this is not a state that ctxpolicy returned ({type(error).__name__}: {error})") from error
+        raise CtxPolicyError(
+            f"this is not a state that ctxpolicy returned ({type(error).__name__}: {error})"
+        ) from error
 
 
 def is_returned(state: State, given: Sequence[Item]) -> bool:
@@ -140,7 +142,11 @@ def lay(state: State, given: Sequence[Item], reading: Reading) -> Laid:
         items += given[at : saved.start]
         items.append(_edited(saved, given, reading))
         at = saved.end
-    dropped = [f"the edit of {s.edit.rule} at message {s.start} was dropped: {faults[_group(s)]}" for s in state.edits if _group(s) in faults]
+    dropped = [
+        f"the edit of {s.edit.rule} at message {s.start} was dropped: {faults[_group(s)]}"
+        for s in state.edits
+        if _group(s) in faults
+    ]
     return Laid([*items, *given[at:]], dropped)
 
 
@@ -158,7 +164,9 @@ def _faults(state: State, given: Sequence[Item]) -> dict[tuple[int, str], str]:
     for saved in state.edits:
         if found.get(saved.edit.until) != saved.digest:
             faults[_group(saved)] = "the list before its end has changed"
-        elif not (saved.edit.arrival or saved.edit.fate == "repaired") and (any(live[saved.start : saved.end]) or saved.end == len(given)):
+        elif not (saved.edit.arrival or saved.edit.fate == "repaired") and (
+            any(live[saved.start : saved.end]) or saved.end == len(given)
+        ):
             faults[_group(saved)] = "it would reach into the live tail"
         elif saved.edit.fate in ("compacted", "evicted") and structure.splits(saved.start, saved.end):
             faults[_group(saved)] = "it would part a tool call from its result"

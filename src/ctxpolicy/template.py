@@ -25,7 +25,7 @@ MARKER_VARIABLES = frozenset({"count", "chars", "lines", "tokens", "tool", "ref"
 Render = Callable[..., str]  # takes the variables by keyword
 
 MAX_SOURCE = 64 * 1024  # characters
-MAX_LOGIC = 8 * 1024  # characters of a template with more than `{{ name }}`: Jinja2 takes about 10 ms for each thousand
+MAX_LOGIC = 24_000  # characters of a template with more than `{{ name }}`: Jinja2 takes some 10 ms for a thousand
 MAX_OUTPUT = 4 * 1024 * 1024  # characters
 MAX_DEPTH = 24  # of the syntax tree: far above any prompt, far below the interpreter's stack
 MAX_LOOPS = 2

@@ -96,7 +96,7 @@ def _answer(calls: Counter[str] | None, call_id: str) -> bool:
 
 
 def _turn(items: Sequence[Item], head: Sequence[int], position: int, callers: Mapping[str, int]) -> int:
-    """The head of the turn that an assistant message belongs to: its own, where it does not go on with an earlier one."""
+    """The head of the turn that an assistant message belongs to: its own where it goes on with no earlier one."""
     message = items[position].message
     if message.follows and position and items[position - 1].message.role == "assistant":
         return head[position - 1]

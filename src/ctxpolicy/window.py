@@ -212,7 +212,5 @@ def _prompt_tokens(usage: Mapping[str, Any]) -> int | None:
 def _line(result: Result) -> str:
     usage = result.usage
     acted = [f"{event.rule} {event.reason}" for event in result.events if event.acted]
-    return (
-        f"pressure {usage.pressure:.2f}, {usage.before['total']:,} -> {usage.after['total']:,} of {usage.limit:,} tokens, "
-        + ("; ".join(acted) or "nothing to do")
-    )
+    tokens = f"{usage.before['total']:,} -> {usage.after['total']:,} of {usage.limit:,} tokens"
+    return f"pressure {usage.pressure:.2f}, {tokens}, {'; '.join(acted) or 'nothing to do'}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxpolicy.cli.output import Column, bar, fit, printable, table, wrap
+from ctxpolicy.cli.output import Column, bar, coloured, fit, printable, table, wrap
 
 from .helpers import Run, lines, talk, write
 
@@ -43,6 +43,10 @@ class TestOutput:
 
     def test_bars(self) -> None:
         assert [bar(share, 4) for share in (0, 0.1, 0.5, 1.0, 7.0)] == ["    ", "▍   ", "██  ", "████", "████"]
+
+    def test_a_path_keeps_its_end(self) -> None:
+        columns = (Column("file", least=6, end=True), Column("n", right=True))
+        assert table(columns, [("folder/file.jsonl", "1")], 14) == ["file         n", "…file.jsonl  1"]
 
     def test_texts_from_transcripts_cannot_steer_the_terminal(self) -> None:
         assert printable("a\x1b[2Jb\nc\u202ed") == "a?[2Jb?c?d"
@@ -142,6 +146,17 @@ class TestText:
         assert done.exit_code == 1
         assert "error: t.jsonl:2: message 0 has the unknown role 'bot'" in done.stderr
 
+    def test_colour_only_where_it_is_wanted(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("ctxpolicy.cli.output.coloured", lambda: True)
+        write("t.jsonl", lines(*talk(10)))
+        assert "\x1b[33m" in run("inspect", "-p", "p.yaml", "t.jsonl", color=True).stdout
+        monkeypatch.undo()
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+        for name, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+            monkeypatch.setenv(name, value)
+            assert not coloured()
+            monkeypatch.delenv(name)
+
     def test_control_characters_do_not_reach_the_terminal(self, run: Run) -> None:
         call = {"id": "a", "type": "function", "function": {"name": "l\x1b[2Js\ud800", "arguments": "{}"}}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -149,6 +164,80 @@ class TestText:
         assert done.exit_code == 0
         assert "\x1b" not in done.stdout
         assert "l?[2Js?" in done.stdout
+
+
+def _tools(*sizes: int) -> list[dict[str, object]]:
+    """A question, and calls of `ls` with the same arguments whose results have these sizes in characters."""
+    messages: list[dict[str, object]] = [{"role": "user", "content": "x" * 16}]
+    for n, size in enumerate(sizes):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "ls", "arguments": '{"a": 1}'}}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": "y" * size})
+    return messages
+
+
+class TestSurvey:
+    """By `chars` a message is a quarter of its characters and 4 more, and a call has 3 more."""
+
+    @pytest.mark.parametrize("width", [80, 120])
+    def test_golden(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, width: int
+    ) -> None:
+        """`pytest tests/policy tests/cli --regen` writes the files anew."""
+        monkeypatch.setenv("COLUMNS", str(width))
+        shown = run("inspect", "-p", "p.yaml", write("t.jsonl", lines(*talk(3), *_tools(400, 40)))).stdout
+        shown += (
+            "=" * width + "\n" + run("inspect", "-p", "p.yaml", "t.jsonl", write("u.jsonl", lines(*talk(2)))).stdout
+        )
+        golden = Path(__file__).with_name("golden") / f"inspect-{width}.txt"
+        if request.config.getoption("regen", False):
+            golden.write_text(shown, encoding="utf-8")
+        assert shown == golden.read_text(encoding="utf-8")
+
+    def test_what_each_message_cost_over_the_session(self, run: Run) -> None:
+        """The question is carried by three calls, the first result by two, the last by one that is still to come."""
+        seen = json.loads(
+            run("inspect", "-p", "p.yaml", "-f", "json", write("t.jsonl", lines(*_tools(400, 40)))).stdout
+        )
+        assert seen["calls"] == 3
+        roles = {share["name"]: share for share in seen["roles"]}
+        assert (roles["user"]["tokens"], roles["user"]["sent"]) == (8, 24)
+        (ls,) = seen["tools"]
+        assert (ls["name"], ls["calls"], ls["repeated"]) == ("ls", 2, 1)
+        assert (ls["tokens"], ls["largest"], ls["percentile_95"]) == (104 + 14, 104, 104)
+        assert ls["sent"] == 2 * 104 + 14
+        assert seen["sent"] == 3 * 3 + sum(share["sent"] for share in seen["roles"])
+        assert seen["peak"] == seen["used"]
+
+    def test_the_95th_percentile(self, run: Run) -> None:
+        sizes = [4 * n for n in range(1, 101)]
+        seen = json.loads(run("inspect", "-p", "p.yaml", "-f", "json", write("t.jsonl", lines(*_tools(*sizes)))).stdout)
+        assert seen["tools"][0]["percentile_95"] == 95 + 4
+
+    def test_several_conversations_have_a_line_each(self, run: Run) -> None:
+        done = run("inspect", "-p", "p.yaml", write("t.jsonl", lines(talk(3), _tools(400, 40), talk(1))))
+        out = done.stdout.splitlines()
+        assert done.exit_code == 0
+        assert [line.split()[0] for line in out[1:4]] == ["t.jsonl:1", "t.jsonl:2", "t.jsonl:3"]
+        assert "3 conversations, 17 messages: keeping everything, 9 calls sent " in done.stdout
+        assert any(line.startswith("ls ") for line in out)
+
+    @pytest.mark.parametrize("width", [1, 20, 40, 80])
+    def test_it_fits_the_terminal(self, run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+        monkeypatch.setenv("COLUMNS", str(width))
+        done = run("inspect", "-p", "p.yaml", write("t.jsonl", lines(talk(3), _tools(400, 40))))
+        assert max(map(len, done.stdout.splitlines())) <= width
+
+    def test_what_cannot_be_read_is_told_and_the_rest_shown(self, run: Run) -> None:
+        done = run("inspect", "-p", "p.yaml", "none.jsonl", write("t.jsonl", lines(talk(3), talk(2))))
+        assert done.exit_code == 2
+        assert "none.jsonl: no such file" in done.stderr
+        assert "2 conversations" in done.stdout
+
+    def test_a_pin_that_names_no_message(self, run: Run) -> None:
+        done = run("inspect", "-p", "p.yaml", "--pin", "99", write("t.jsonl", lines(*talk(1))))
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "--pin 99" in done.stderr
 
 
 class TestJson:

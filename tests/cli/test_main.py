@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-m", "ctxpolicy"]
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_table_says_what_the_commands_say(name: str) -> None:
-    command: click.Command = importlib.import_module(f"ctxpolicy.cli.{name}").command
+    command: click.Command = importlib.import_module(f"ctxpolicy.cli.{name.replace('-', '_')}").command
     assert command.name == name
     assert command.get_short_help_str(limit=100) == COMMANDS[name]
     assert len(COMMANDS[name]) < 66  # one line of an 80-column terminal

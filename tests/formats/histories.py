@@ -54,7 +54,9 @@ _TURNS = st.builds(Turn, _WORDS, st.booleans(), st.lists(_STEPS, max_size=3).map
 def histories() -> st.SearchStrategy[list[Turn]]:
     """Turns; the last may be running."""
     running = st.builds(Turn, _WORDS, st.booleans(), st.lists(_STEPS, max_size=3).map(tuple), st.none())
-    return st.tuples(st.lists(_TURNS, min_size=1, max_size=6), st.lists(running, max_size=1)).map(lambda p: [*p[0], *p[1]])
+    return st.tuples(st.lists(_TURNS, min_size=1, max_size=6), st.lists(running, max_size=1)).map(
+        lambda p: [*p[0], *p[1]]
+    )
 
 
 def write(turns: list[Turn], name: str) -> list[Any]:

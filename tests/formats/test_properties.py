@@ -7,11 +7,12 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from ctxpolicy.lint import level_of, lint
 from ctxpolicy.restoring import restore
 from ctxpolicy.values import canonical
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from .histories import FORMATS, histories, write
 from .policies import tiny

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from ctxpolicy.lint import lint
 from ctxpolicy.restoring import restore
 
@@ -23,11 +24,13 @@ HISTORY = [{"role": "user", "content": "Look at all halls."}, *(m for n in range
 
 
 def signatures(messages: list[Any]) -> list[str]:
-    return [b["signature"] for m in messages if isinstance(m["content"], list) for b in m["content"] if "signature" in b]
+    return [
+        b["signature"] for m in messages if isinstance(m["content"], list) for b in m["content"] if "signature" in b
+    ]
 
 
 def policy(reasoning: str) -> Any:
-    return tiny(500, 1000, reasoning=reasoning)
+    return tiny(500, 1000, ("results",), reasoning=reasoning)
 
 
 def said(result: Any, word: str) -> list[str]:
@@ -46,7 +49,7 @@ def test_strip_takes_out_those_behind_the_edit_and_no_other() -> None:
     assert signatures(result.messages) == []
     assert [e.action for e in result.events if e.acted and e.rule is None] == ["reasoning"]
     assert "repaired" in {d.fate for d in result.decisions}
-    assert not lint(result.messages, "anthropic")
+    assert {fault.code for fault in lint(result.messages, "anthropic")} <= {"ANT-20"}
     assert restore(result.messages, result.removed) == HISTORY
 
 
@@ -72,9 +75,9 @@ def test_refuse_edits_nothing_before_signed_reasoning() -> None:
 
 
 def test_refuse_edits_what_stands_behind_it() -> None:
-    later = [m for n in range(1, 6) for m in looked(n, thinking=False)]
-    result = policy("refuse_edit").apply([HISTORY[0], *looked(0), *later], format="anthropic")
-    assert result.messages[:2] == HISTORY[:2]
+    before, later = looked(9, thinking=False), [m for n in range(1, 6) for m in looked(n, thinking=False)]
+    result = policy("refuse_edit").apply([HISTORY[0], *before, *looked(0), *later], format="anthropic")
+    assert result.messages[:3] == [HISTORY[0], *before]
     assert len(result.messages) < len(later)
 
 

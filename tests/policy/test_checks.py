@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from ctxpolicy.actions import render
+from ctxpolicy.errors import CtxPolicyError
+from ctxpolicy.policy.checks.covers import covers
 from ctxpolicy.policy.checks.cp310 import compiled
+from ctxpolicy.policy.checks.cp322 import ALONE, KINDS
+from ctxpolicy.policy.checks.cp414 import LEAST_RESULT
 from ctxpolicy.policy.checks.reach import reaches
 from ctxpolicy.policy.load import load_spec
-from ctxpolicy.policy.model import Match
+from ctxpolicy.policy.model import Compare, Match, Rank
+from ctxpolicy.summarize.build import summarizer
 
 HEAD = "version: 1\nbudget: {window: 100000, counter: chars}\n"
 
@@ -134,3 +142,101 @@ def test_a_tokenizer_that_is_not_installed_is_an_error(monkeypatch: pytest.Monke
     tokens.counter.cache_clear()
     assert [finding.code for finding in findings] == ["CP321"]
     assert "ctxpolicy[tokens]" in findings[0].message
+
+
+def test_check_and_program_know_the_same_summarizers(tmp_path: Path) -> None:
+    (tmp_path / "notes.yaml").write_text("replies: [a note]\n", encoding="utf-8")
+    assert [kind for kind in (*KINDS, "nothing-of-the-kind") if not known(kind, tmp_path)] == ["nothing-of-the-kind"]
+
+
+def known(kind: str, folder: Path) -> bool:
+    """Whether the program knows a kind of summarizer; an SDK or a key may be missing here."""
+    try:
+        summarizer(kind if kind in ALONE else f"{kind}:notes.yaml", folder)
+    except CtxPolicyError as error:
+        return "unknown" not in str(error)
+    return True
+
+
+def test_check_and_program_shorten_results_alike() -> None:
+    assert render._LEAST_RESULT == LEAST_RESULT
+
+
+TOOL = Match(role=("tool",))
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "expected"),
+    [
+        (Match(everything=True), TOOL, True),
+        (TOOL, Match(everything=True), False),
+        (Match(role=("tool", "user")), TOOL, True),
+        (TOOL, Match(role=("tool", "user")), False),
+        (TOOL, Match(role=("tool",), newest=Rank(count=3)), True),
+        (Match(role=("tool",), newest=Rank(count=3)), TOOL, False),
+        (Match(tokens=Compare(gt=100)), Match(tokens=Compare(gte=101)), True),
+        (Match(tokens=Compare(gt=100)), Match(tokens=Compare(gte=100)), False),
+        (Match(tokens=Compare(gte=100)), Match(tokens=Compare(gt=100)), True),
+        (Match(tokens=Compare(lt=100)), Match(tokens=Compare(lte=100)), False),
+        (Match(tokens=Compare(lte=100)), Match(tokens=Compare(lt=100)), True),
+        (Match(not_=TOOL), Match(role=("user",)), False),
+        (Match(not_=TOOL), Match(not_=Match(role=("tool", "user"))), True),
+        (Match(not_=Match(role=("tool", "user"))), Match(not_=TOOL), False),
+        (Match(any_=(TOOL, Match(name=("x",)))), TOOL, True),
+        (TOOL, Match(any_=(TOOL, Match(role=("tool",), name=("x",)))), True),
+        (TOOL, Match(any_=(TOOL, Match(name=("x",)))), False),
+        (TOOL, Match(all_=(Match(name=("x",)), TOOL)), True),
+        (Match(meta={"a": (True,)}), Match(meta={"a": (True,), "b": (2,)}), True),
+        (Match(meta={"a": (True,)}), Match(meta={"a": (1,)}), False),
+        (Match(opening=True), Match(opening=True, role=("user",)), True),
+        (Match(opening=True), Match(opening=False), False),
+    ],
+)
+def test_what_one_match_covers_of_another(wide: Match, narrow: Match, expected: bool) -> None:
+    assert covers(wide, narrow) is expected
+
+
+def test_pins_may_hold_much_but_not_all() -> None:
+    assert codes("pins: [{id: p, match: {role: [system, user]}}]\n") == []
+    assert codes("pins: [{id: p, match: {role: tool, not: {role: assistant}}}]\n") == ["CP410"]
+    assert codes("pins: [{id: p, match: {role: tool, tokens: {lt: 500}}}]\n") == []
+    assert codes("pins: [{id: p, match: {role: tool, tokens: {lt: 100000}}}]\n") == ["CP410"]
+    assert codes("pins: [{id: p, match: {newest: {share: 0.89}}}]\n") == []
+    assert codes("pins: [{id: p, match: {any: [{role: user}, {role: assistant}]}}]\n") == ["CP410"]
+
+
+RULES = """
+rules:
+  - {id: cap, at: append, match: {role: tool, tokens: {gt: 3000}}, truncate: {max_tokens: 2000}}
+  - {id: evict, when: {pressure: {gt: 0.6}}, evict: {until: {pressure: {lt: 0.5}}}}
+"""
+
+
+def test_the_worst_case_of_pins_is_summed_where_it_is_bounded() -> None:
+    assert codes("pins: [{id: a, match: {newest: 20}}]\n" + RULES) == []
+    assert codes("pins: [{id: a, match: {newest: 21}}]\n" + RULES) == ["CP411"]
+    assert codes("pins: [{id: a, match: {role: user, newest: 900}}]\n" + RULES) == []
+    assert codes("pins: [{id: a, match: {role: user, tokens: {lt: 100}, newest: 900}}]\n" + RULES) == ["CP411"]
+    assert codes("pins: [{id: a, match: {newest: 21}}]\n" + RULES.replace("role: tool, ", "tool: bash, ")) == []
+
+
+def test_a_later_rule_may_do_what_an_earlier_one_leaves() -> None:
+    """The other side of each line of CP412."""
+    cut = "rules:\n  - {id: a, at: append, match: {role: tool, tool: [x]}, truncate: {max_tokens: 900}}\n"
+    assert (
+        codes(cut + "  - {id: b, at: append, match: {role: tool, tool: [x, y]}, truncate: {max_tokens: 950}}\n") == []
+    )
+    assert codes(cut + "  - {id: b, at: append, match: {role: tool, tool: x}, truncate: {max_tokens: 950}}\n") == [
+        "CP412"
+    ]
+    assert codes(cut + "  - {id: b, at: append, match: {role: tool, tool: x}, truncate: {max_tokens: 800}}\n") == []
+    lines = "  - {id: b, at: append, match: {role: tool, tool: x}, truncate: {max_tokens: 950, max_lines: 9}}\n"
+    assert codes(cut + lines) == []
+    out = (
+        "rules:\n  - {id: a, when: {pressure: {gt: 0.7}}, evict: {until: {pressure: {lt: 0.5}}, keep: {role: user}}}\n"
+    )
+    assert codes(out + "  - {id: b, when: {pressure: {gt: 0.9}}, evict: {until: {pressure: {lt: 0.8}}}}\n") == []
+    kept = (
+        "  - {id: b, when: {pressure: {gt: 0.9}}, evict: {until: {pressure: {lt: 0.8}}, keep: {role: [user, tool]}}}\n"
+    )
+    assert codes(out + kept) == ["CP412"]

@@ -80,3 +80,12 @@ def test_explain_code_knows_what_there_is_not() -> None:
     done = CliRunner().invoke(main, ["explain-code", "CP3O3"])
     assert done.exit_code == 2
     assert "did you mean `CP3" in done.stderr
+
+
+def test_explain_code_knows_the_rules_of_providers() -> None:
+    done = CliRunner().invoke(main, ["explain-code", "x-06"])
+    assert done.exit_code == 0
+    assert done.stdout.startswith("X-06: ")
+    assert "\nWhat to do: " in done.stdout
+    data = json.loads(CliRunner().invoke(main, ["explain-code", "-f", "json", "X-06"]).stdout)
+    assert data["code"] == "X-06"

@@ -88,13 +88,32 @@ def test_show_json(good: Path) -> None:
     assert data["limit"] == 40_800
 
 
+def test_show_names_the_extended_file_of_each_value(tmp_path: Path) -> None:
+    base, own = tmp_path / "team.yaml", tmp_path / "own.yaml"
+    base.write_text(
+        "version: 1\nbudget:\n  window: 9000\n  ratio: 0.5\nrules:\n  - {id: r, match: all, refuse: {}}\n", "utf-8"
+    )
+    own.write_text("version: 1\nextends: ./team.yaml\nbudget: {ratio: 0.6}\n", "utf-8")
+    origins = json.loads(run("show", "--format", "json", own).stdout)["origins"]
+    assert {key: origins[key] for key in ("budget.window", "budget.ratio", "rules[0].id", "rules[0].refuse")} == {
+        "budget.window": f"{base}:3",
+        "budget.ratio": f"{own}:3",
+        "rules[0].id": f"{base}:6",
+        "rules[0].refuse": f"{base}:6",
+    }
+    assert origins["budget.reserve"] == "default"
+    lines = [" ".join(line.split()) for line in run("show", own).stdout.splitlines()]
+    assert f"window: 9000 # {base}:3" in lines
+    assert f"ratio: 0.6 # {own}:3" in lines
+
+
 def test_schema_prints_the_file() -> None:
     done = run("schema")
     assert done.exit_code == 0
     assert json.loads(done.stdout)["title"] == "ctxpolicy policy, version 1"
 
 
-@pytest.mark.parametrize("command", ["check", "show", "schema"])
+@pytest.mark.parametrize("command", ["check", "show", "schema", "explain-code"])
 def test_help(command: str) -> None:
     done = run(command, "--help")
     assert done.exit_code == 0

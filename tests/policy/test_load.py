@@ -191,7 +191,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(WORDS, VALUES, max_size=6))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_no_document_makes_it_fall_over(document: dict[str, object]) -> None:
     import yaml
 

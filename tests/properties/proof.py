@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import given, reject
 from hypothesis import strategies as st
-from properties.strategies import Scenario
 
 from ctxpolicy import MessageTooLarge, Result
+from properties.strategies import Scenario
 
 LEAST = 0.3  # of the runs must act
 

@@ -18,13 +18,13 @@ from typing import Any
 import re2
 
 from ctxpolicy import template
-from ctxpolicy.summarize.reply import Failure, Note, judge
 from ctxpolicy.cut import cut
 from ctxpolicy.formats import openai_chat as chat
 from ctxpolicy.marks import LABEL, MARKER, PLACEHOLDER, RECORD
 from ctxpolicy.match import encodable
 from ctxpolicy.messages import Message
 from ctxpolicy.policy.model import Compact, Evict, Mask, Match, Rank, Rule, Spec, Truncate, When
+from ctxpolicy.summarize.reply import Failure, Note, judge
 from ctxpolicy.tokens import Meter
 from ctxpolicy.values import reference
 
@@ -94,8 +94,9 @@ class Reference:
         """A match of `read_as`; `oldest` counts down as messages come in."""
         held = self.alone(m, replace(match, oldest=None, not_=None, any_=None, all_=None))
         held &= not (match.not_ and self.first(m, match.not_, room))
-        held &= all([self.first(m, inner, room) for inner in match.all_ or ()])
-        held &= match.any_ is None or any([self.first(m, inner, room) for inner in match.any_])
+        inner_all = [self.first(m, inner, room) for inner in match.all_ or ()]  # each counts, whatever the others say
+        inner_any = [self.first(m, inner, room) for inner in match.any_ or ()]
+        held &= all(inner_all) and (match.any_ is None or any(inner_any))
         if match.oldest and held:
             left = room.get(id(match), self.size(match.oldest))
             left = left - (1 if match.oldest.count else m.cost) if left >= 0 else left
@@ -180,7 +181,7 @@ class Reference:
         return found.union(*(self.unit(i) for i in (self.chosen(keep) if keep else ())))
 
     def blocks(self, stays: set[int]) -> list[list[int]]:
-        """What may leave, oldest first: what overlaps leaves together; a unit with something that stays inside it stays."""
+        """What may leave, oldest first: what overlaps leaves together; a unit that holds what stays, stays."""
         grown = True
         while grown:
             grown = False
@@ -213,7 +214,9 @@ class Reference:
             and (match.tokens is None or match.tokens.holds(m.cost))
             and (match.share is None or match.share.holds(m.cost / self.limit))
             and (match.has is None or bool(has & set(match.has)))
-            and all(k in given and given[k] in values for given, wanted in fields for k, values in (wanted or {}).items())
+            and all(
+                k in given and given[k] in values for given, wanted in fields for k, values in (wanted or {}).items()
+            )
         )
 
     def matched(self, match: Match) -> set[int]:
@@ -255,7 +258,11 @@ class Reference:
         return [i for i in sorted(self.matched(match)) if not self.items[i].ours]
 
     def opening(self) -> set[int]:
-        ends = [i for i, m in enumerate(self.items) if m.ours or "tool" in (m.role, m.seen.role) or m.seen.role == "assistant"]
+        ends = [
+            i
+            for i, m in enumerate(self.items)
+            if m.ours or "tool" in (m.role, m.seen.role) or m.seen.role == "assistant"
+        ]
         return set(range(ends[0] if ends else len(self.items)))
 
     def turn_age(self, i: int) -> int:
@@ -303,7 +310,7 @@ class Reference:
     # ---- gaps ----
 
     def gaps(self, taken: set[int], marker: str | None) -> list[tuple[list[int], str, M]]:
-        """The runs worth leaving with their markers. A run takes in the old markers that it touches, but never the last."""
+        """The runs worth leaving, with markers. A run takes in the old markers that it touches, but never the last."""
         old = {i for i, m in enumerate(self.items[:-1]) if m.ours == "gap"}
         runs: list[list[int]] = []
         for i in sorted(taken | old):
@@ -399,8 +406,10 @@ class Reference:
 
     def truncate(self, rule: Rule) -> bool:
         live, pinned = self.live(), self.pinned()
-        places = [i for i in self.chosen(rule.match) if (self.items[i].role == "tool" if i in live else i not in pinned)]
-        return any([self.shorten(i, rule) for i in places])
+        places = [
+            i for i in self.chosen(rule.match) if (self.items[i].role == "tool" if i in live else i not in pinned)
+        ]
+        return [self.shorten(i, rule) for i in places].count(True) > 0
 
     def mask(self, rule: Rule) -> bool:
         how = rule.action
@@ -444,7 +453,9 @@ class Reference:
         size = {"chars": len(text), "lines": text.count("\n") + 1, "count": 1}
 
         def note(tool: str, tokens: int, **more: int) -> str:
-            return template.compile(how.placeholder or PLACEHOLDER)(**amounts(**size | more, tool=tool, tokens=tokens), ref=ref)
+            return template.compile(how.placeholder or PLACEHOLDER)(
+                **amounts(**size | more, tool=tool, tokens=tokens), ref=ref
+            )
 
         tool = ", ".join(m.tools) or m.role
         if part == "results":
@@ -453,7 +464,9 @@ class Reference:
         if part == "media":
             kinds = sorted(m.seen.has & {"image", "audio", "file"})
             tokens = sum(self.meter.media(kind) * n for kind, n in m.seen.media)
-            return chat.without(wire, frozenset(("media",)), note(f"{tool} {'/'.join(kinds)}", tokens)) if kinds else None
+            return (
+                chat.without(wire, frozenset(("media",)), note(f"{tool} {'/'.join(kinds)}", tokens)) if kinds else None
+            )
         if part == "reasoning":
             said = m.wire.get("reasoning_content")
             if not said or self.is_placeholder(said):
@@ -518,7 +531,7 @@ class Reference:
     def ask(self, summarize: Any) -> Any:
         try:
             return summarize()
-        except Exception as error:
+        except TimeoutError as error:
             return Failure(error)
 
     def changes(self, how: Compact, first: list[int], rest: set[int], note: Note) -> list[tuple[list[int], M]]:

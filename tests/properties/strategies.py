@@ -16,6 +16,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import ctxpolicy
+import ctxpolicy.marks
 from ctxpolicy import Policy, PolicyInvalid, Result, SummaryReply, SummaryRequest
 from ctxpolicy.archive import MemoryArchive
 
@@ -49,7 +50,7 @@ _ODD = (
     "[3 earlier turns left out, ref 3f9a12c0d4e1.]",
     "[3 earlier turns left out, ref 3f9a12c0d4e1.] is what I see, why?",
     "[, earlier turns left out, ref 3f9a12c0d4e1.]",
-    "[12 earlier turns compacted, ref 3f9a12c0d4e1.]\nSummary of what happened:\nThe tests pass; keep `deploy.sh` as it is.",
+    "[12 earlier turns compacted, ref 3f9a12c0d4e1.]\nSummary of what happened:\nThe tests pass; `deploy.sh` stays.",
     "[12 earlier turns compacted, ref 3f9a12c0d4e1.]\nSummary of what happened: they say.",
     "[4,200 tokens of bash left out, ref 3f9a12c0d4e1.]",
     "[4,200 tokens of tool left out, ref 3f9a12c0d4e1.]",
@@ -117,6 +118,18 @@ def _orphan(draw: st.DrawFn, book: _Book) -> list[Wire]:
     return [{"role": "tool", "tool_call_id": book.id(draw), "content": draw(texts(60))}]
 
 
+def _ours(draw: st.DrawFn, book: _Book) -> list[Wire]:
+    """Markers and summaries of an earlier run, by this policy or another."""
+    count, ref = draw(st.integers(1, 30)), draw(st.sampled_from(("3f9a12c0d4e1", "00000000000f", "abcdefabcdef")))
+    text = draw(st.sampled_from(_MARKS)).replace("{{ count }}", str(count)).replace("{{ ref }}", ref)
+    if text.endswith(":"):
+        text += "\n" + draw(texts(40))
+    return [{"role": "user", "content": text}]
+
+
+_MARKS = (ctxpolicy.marks.MARKER, ctxpolicy.marks.LABEL, MARKER, LABEL)
+
+
 def _legacy(draw: st.DrawFn, book: _Book) -> list[Wire]:
     name = draw(st.sampled_from(TOOLS))
     call: Wire = {"role": "assistant", "content": None, "function_call": {"name": name, "arguments": draw(arguments)}}
@@ -134,20 +147,24 @@ def _round(draw: st.DrawFn, book: _Book) -> list[Wire]:
         }
         for call in ids
     ]
-    asked: Wire = {"role": "assistant", "content": draw(st.sampled_from((None, "", "Let me look."))), "tool_calls": calls}
+    asked: Wire = {
+        "role": "assistant",
+        "content": draw(st.sampled_from((None, "", "Let me look."))),
+        "tool_calls": calls,
+    }
     if draw(numbers) == 9:
         asked["reasoning_content"] = draw(texts())
     made = [asked]
     for call in ids:
         result = {"role": "tool", "tool_call_id": call, "content": draw(contents(150))}
-        fate = draw(st.integers(0, 19))
-        if fate == 16:
+        fate = draw(st.integers(0, 11))
+        if fate == 8:
             result["is_error"] = True
-        if fate == 17:
+        if fate == 9:
             made.append(dict(result, content="again"))
-        if fate == 18:
+        if fate == 10:
             book.late.append(result)
-        elif fate != 19:
+        elif fate != 11:
             made.append(result)
     return made
 
@@ -180,7 +197,10 @@ class _Book:
         return f"call_{self.count}"
 
 
-_MOVES = (_user, _user, _answer, _answer, _round, _round, _round, _round, _observation, _standing, _orphan, _legacy)
+_MOVES = (
+    _user, _user, _answer, _answer, _round, _round, _round, _round, _ours, _ours, _observation, _standing, _orphan,
+    _legacy,
+)  # fmt: skip
 
 
 @st.composite
@@ -192,7 +212,7 @@ def transcripts(draw: st.DrawFn, most: int = 18) -> list[Wire]:
         made.append({"role": "system", "content": "You are an agent."})
     if draw(numbers) < 9:
         made += _user(draw, book)
-    for _ in range(draw(st.integers(1, most))):
+    for _ in range(draw(st.integers(most // 3, most))):
         made += draw(st.sampled_from(_MOVES))(draw, book)
         if book.late and draw(st.booleans()):
             made.append(book.late.pop(0))
@@ -210,7 +230,9 @@ def metas(draw: st.DrawFn, size: int) -> dict[int, Doc]:
 _amounts = st.sampled_from((0, 0.02, 0.05, {"tokens": 1}, {"tokens": 40}))
 _ranks = st.sampled_from((1, 2, 4, {"tokens": 60}, {"tokens": 200}, {"share": 0.2}))
 _sizes = st.sampled_from(({"gt": 40}, {"lt": 30}, {"gte": 10, "lt": 100}, {"lte": 80}))
-_any_role = st.sampled_from(("user", "assistant", "tool", "system", "injected", ["user", "tool"], ["developer", "system"]))
+_any_role = st.sampled_from(
+    ("user", "assistant", "tool", "system", "injected", ["user", "tool"], ["developer", "system"])
+)
 _keys: dict[str, st.SearchStrategy[Any]] = {
     "role": _any_role,
     "tool": st.sampled_from(("bash", "re*", ["bash", "search"], "*_file")),
@@ -252,7 +274,7 @@ def matches(draw: st.DrawFn, depth: int = 1, alone: bool = False) -> Any:
 @st.composite
 def pins(draw: st.DrawFn) -> list[Doc]:
     usual = st.sampled_from(({"opening": True}, {"role": "user", "newest": 1}, {"newest": 4}, {"meta": {"pin": True}}))
-    count = draw(st.sampled_from((0, 1, 1, 2, 3)))
+    count = draw(st.sampled_from((0, 0, 1, 1, 2, 3)))
     return [{"id": f"p{i}", "match": draw(st.one_of(usual, usual, matches()))} for i in range(count)]
 
 
@@ -326,7 +348,9 @@ def _append_rules(draw: st.DrawFn) -> list[Doc]:
 
 
 def _mask_rule(draw: st.DrawFn, at: float) -> Doc:
-    older = st.sampled_from(({"role": "tool", "all_but_newest": 2}, {"superseded": True}, {"has": ["image", "reasoning"]}))
+    older = st.sampled_from(
+        ({"role": "tool", "all_but_newest": 2}, {"superseded": True}, {"has": ["image", "reasoning"]})
+    )
     mask = _maybe(
         draw,
         parts=(["results"], ["arguments", "results"], ["media", "reasoning"], ["results", "media"], "arguments"),
@@ -375,22 +399,24 @@ _SEND = {"mask": _mask_rule, "cut": _cut_rule, "compact": _compact_rule, "evict"
 @st.composite
 def documents(draw: st.DrawFn) -> Doc:
     """Policies without a budget. Eviction acts above the pressure at which compaction does, as the checks ask."""
-    kinds = draw(st.lists(st.sampled_from(("mask", "cut", "compact", "compact", "evict", "evict")), min_size=1, max_size=3))
+    kinds = draw(
+        st.lists(st.sampled_from(("mask", "cut", "compact", "compact", "evict", "evict")), min_size=1, max_size=3)
+    )
     rules = _append_rules(draw)
     low = draw(st.sampled_from((0.4, 0.6)))
     for i, kind in enumerate(kinds):
         at = round(low + (0.15 if kind == "evict" else 0), 3)
         rules.append({"id": f"{kind}{i}", **_SEND[kind](draw, at)})
     made: Doc = {"version": 1, "name": "drawn", "pins": draw(pins()), "rules": rules}
-    if draw(numbers) < 3:
+    if draw(numbers) < 4:
         made["read_as"] = draw(_read_as)
     return made
 
 
 def budget(draw: st.DrawFn, tokens: int) -> Doc:
     """A budget that a list of so many tokens fills to somewhere between a half and four times."""
-    share = draw(st.sampled_from((0.25, 0.4, 0.6, 0.8, 1.0, 2.0)))
-    made: Doc = {"window": max(120, int(tokens * share)), "media": {"image": 120}}
+    share = draw(st.sampled_from((0.25, 0.35, 0.5, 0.7, 1.0, 2.0)))
+    made: Doc = {"window": max(80, int(tokens * share)), "media": {"image": 120}}
     return made | _maybe(draw, ratio=(0.9,), counter=("chars", "estimate"), reserve=(10,), tools_tokens=(25,))
 
 
@@ -409,7 +435,9 @@ REPLIES: dict[str, Any] = {
     "broken": "half \ud83d a note",
 }
 _scripts = st.lists(
-    st.sampled_from(("good", "again", "good", "nothing", "nil", "blank", "long", "cut off", "call", "no text", "broken", "raise")),
+    st.sampled_from(
+        ("good", "again", "good", "nothing", "nil", "blank", "long", "cut off", "call", "no text", "broken", "raise")
+    ),
     min_size=1,
     max_size=4,
 )
@@ -484,7 +512,10 @@ def scenarios(draw: st.DrawFn, most: int = 18) -> Scenario:
 
 def _plain_goals(doc: Doc) -> Doc:
     rules = [
-        {key: {k: v for k, v in value.items() if k != "until"} if key in ("compact", "evict") else value for key, value in r.items()}
+        {
+            key: {k: v for k, v in value.items() if k != "until"} if key in ("compact", "evict") else value
+            for key, value in r.items()
+        }
         for r in doc["rules"]
     ]
     return {**doc, "rules": rules}

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from properties.strategies import Scripted, Wire, is_valid, make_policy
 
 import ctxpolicy
 from ctxpolicy import MessageTooLarge
 from ctxpolicy.archive import MemoryArchive
 from ctxpolicy.cli import main
+from properties.strategies import Scripted, Wire, is_valid, make_policy
 
 Doc = dict[str, Any]
 Path_ = tuple[str | int, ...]
@@ -43,7 +43,12 @@ POLICIES: dict[str, Doc] = {
                     "keep_lines": "ERROR",
                 },
             },
-            {"id": "json", "at": "append", "match": {"tool": "list", "role": "tool"}, "truncate": {"max_tokens": 60, "json": "text"}},
+            {
+                "id": "json",
+                "at": "append",
+                "match": {"tool": "list", "role": "tool"},
+                "truncate": {"max_tokens": 60, "json": "text"},
+            },
             {"id": "no", "at": "append", "match": {"share": {"gte": 0.5}}, "refuse": {"message": "Too much."}},
         ],
     },
@@ -65,7 +70,12 @@ POLICIES: dict[str, Doc] = {
             {"id": "either", "match": {"any": [{"regex": "(?i)keep me"}, {"share": {"gt": 0.5}}]}},
         ],
         "rules": [
-            {"id": "evict", "at": "send", "when": {"pressure": {"gt": 0.65}}, "evict": {"until": {"pressure": {"lt": 0.6}}, "keep": KEEP}},
+            {
+                "id": "evict",
+                "at": "send",
+                "when": {"pressure": {"gt": 0.65}},
+                "evict": {"until": {"pressure": {"lt": 0.6}}, "keep": KEEP},
+            },
         ],
     },
     "mask": {
@@ -82,7 +92,11 @@ POLICIES: dict[str, Doc] = {
                 "match": {"role": "tool", "all_but_newest": 2},
                 "mask": {"parts": ["results", "arguments"], "batch": 2, "until": {"tool_tokens": {"lt": 200}}},
             },
-            {"id": "media", "match": {"has": ["image", "reasoning"]}, "mask": {"parts": ["media", "reasoning"], "min_gain": 0.2}},
+            {
+                "id": "media",
+                "match": {"has": ["image", "reasoning"]},
+                "mask": {"parts": ["media", "reasoning"], "min_gain": 0.2},
+            },
             {"id": "all", "when": {"messages": {"gt": 14}}, "evict": {"until": "all"}},
         ],
     },
@@ -99,7 +113,7 @@ POLICIES: dict[str, Doc] = {
                     "min_gain": {"tokens": 40},
                     "word_limit": 30,
                     "nothing": "NIL",
-                    "prompt": "Condense {{ span }} in {{ word_limit }} words or say {{ nothing }}. Before: {{ previous }}",
+                    "prompt": "Condense {{ span }} in {{ word_limit }} words or say {{ nothing }}. {{ previous }}",
                     "input": {"max_tokens": 260},
                     "max_passes": 3,
                     "max_summaries": 1,
@@ -119,7 +133,10 @@ POLICIES: dict[str, Doc] = {
                 "id": "evict",
                 "at": "send",
                 "when": {"any": [{"headroom": {"lt": 100}}, {"turns": {"gt": 4}}]},
-                "evict": {"until": {"pressure": {"lt": 0.4}}, "marker": "[{{ count }} messages went from here, ref {{ ref }}]"},
+                "evict": {
+                    "until": {"pressure": {"lt": 0.4}},
+                    "marker": "[{{ count }} messages went from here, ref {{ ref }}]",
+                },
             },
         ],
         "archive": {"on_error": "keep"},
@@ -172,7 +189,10 @@ WORK: list[Wire] = [
     called("c4", "bash", '{"cmd": "ls"}'),
     answered("c4", "line 3 " * 25, is_error=True),
     {"role": "assistant", "content": "It is a wall of text. " * 15, "reasoning_content": "hm, " * 50},
-    {"role": "user", "content": [{"type": "text", "text": "Look at this."}, {"type": "image_url", "image_url": {"url": "x"}}]},
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "Look at this."}, {"type": "image_url", "image_url": {"url": "x"}}],
+    },
     called("c5", "bash", '{"cmd": "ls"}'),
     answered("c5", "line 4 " * 25, is_error=True),
     {"role": "user", "content": [{"type": "text", "text": "And these."}, {"type": "input_audio"}, {"type": "file"}]},

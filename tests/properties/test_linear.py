@@ -1,4 +1,4 @@
-"""Work grows with the list and no faster: lines executed in the package, counted for a list and for one four times as long."""
+"""Work grows with the list and no faster: lines executed, counted for a list and for one four times as long."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from ctxpolicy import Policy
 
 Wire = dict[str, Any]
 PACKAGE = str(Path(ctxpolicy.__file__).parent)
-SMALL, TIMES = 250, 4
+SMALL, TIMES = 150, 4
 ALLOWED = 1.35 * TIMES  # sorting and the widest numbers cost a little more than linear
 
 RULES = """
-  - {id: mask, at: send, when: {pressure: {gt: 0.5}}, match: {role: tool, all_but_newest: 5}, mask: {parts: [results, arguments]}}
-  - {id: compact, at: send, when: {pressure: {gt: 0.5}}, compact: {until: {pressure: {lt: 0.4}}, word_limit: 10, max_passes: 3}}
+  - id: mask
+    when: {pressure: {gt: 0.5}}
+    match: {role: tool, all_but_newest: 5}
+    mask: {parts: [results, arguments]}
+  - id: compact
+    when: {pressure: {gt: 0.5}}
+    compact: {until: {pressure: {lt: 0.4}}, word_limit: 10, max_passes: 3}
   - {id: evict, at: send, when: {pressure: {gt: 0.6}}, evict: {until: {pressure: {lt: 0.1}}}}
 """
 PINS = """
@@ -41,7 +46,10 @@ def said(role: str, text: str) -> Wire:
 
 
 def called(*ids: str) -> Wire:
-    calls = [{"id": i, "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "' + i * 20 + '"}'}} for i in ids]
+    calls = [
+        {"id": i, "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "' + i * 20 + '"}'}}
+        for i in ids
+    ]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
@@ -118,7 +126,9 @@ def test_a_window_is_linear(shape: Callable[[int], list[Wire]]) -> None:
 
 
 def live(messages: list[Wire]) -> None:
-    window = policy(4000, pins="\n  - {id: recent, match: {newest: 4}}").window(summarize=lambda _: "a note", archive=False)
+    window = policy(4000, pins="\n  - {id: recent, match: {newest: 4}}").window(
+        summarize=lambda _: "a note", archive=False
+    )
     for message in messages:
         window.append(message)
         window.prepare()

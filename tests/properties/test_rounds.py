@@ -6,11 +6,11 @@ import copy
 from collections.abc import Iterator
 
 from hypothesis import strategies as st
-from properties.proof import acted, all_acted, applied, proves
-from properties.strategies import Scenario, Wire, scenarios
 
 from ctxpolicy import Result, restore
 from ctxpolicy.archive import MemoryArchive
+from properties.proof import acted, all_acted, applied, proves
+from properties.strategies import Scenario, Wire, scenarios
 
 WAYS = ("originals", "returned", "returned without state")
 
@@ -26,7 +26,9 @@ def test_everything_is_restored_after_many_rounds(scenario: Scenario, way: str, 
     return all_acted(results)
 
 
-def rounds(scenario: Scenario, way: str, cuts: list[int], archive: MemoryArchive) -> Iterator[tuple[list[Wire], Result]]:
+def rounds(
+    scenario: Scenario, way: str, cuts: list[int], archive: MemoryArchive
+) -> Iterator[tuple[list[Wire], Result]]:
     """The caller's list so far and the result, for each round."""
     summarize = scenario.summarizer()
     shown: list[Wire] = []

@@ -55,10 +55,13 @@ class TestPlot:
 
 class TestText:
     @pytest.mark.parametrize("width", [80, 120])
-    def test_golden(self, run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, width: int) -> None:
+    def test_golden(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, width: int
+    ) -> None:
         """`pytest tests/policy tests/simulate --regen` writes the files anew."""
         monkeypatch.setenv("COLUMNS", str(width))
-        done = run(*SMALL)
+        Path("notes.txt").write_text("\n---\n".join(f"Note {n}: the customer's order was looked up." for n in range(9)))
+        done = run(*SMALL, "--summarizer", "scripted:notes.txt")
         assert (done.exit_code, done.stderr) == (0, "")
         golden = GOLDEN / f"simulate-{width}.txt"
         if request.config.getoption("regen", False):

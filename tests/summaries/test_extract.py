@@ -14,7 +14,7 @@ from ctxpolicy.marks import Marks
 from ctxpolicy.policy.model import Budget
 from ctxpolicy.summarize import SummaryRequest
 from ctxpolicy.summarize.extract import extract
-from ctxpolicy.summarize.facts import facts, worth_keeping
+from ctxpolicy.summarize.facts import Fact, facts, missing, worth_keeping
 from ctxpolicy.tokens import Meter
 
 
@@ -57,7 +57,7 @@ def test_extract_finds_what_matters() -> None:
         'Assistant said: "I will look at the importer\'s settings first."\n'
         "URLs: https://example.com/docs/ports\n"
         "Identifiers: OPS-1234\n"
-        "Figures: port 8443; PORT = 8080; code: 1\n"
+        "Figures: port 8443; code: 1; PORT = 8080\n"
         "Output: src/importer/settings.py:12: PORT = 8080; see https://example.com/docs/ports, ticket OPS-1234; "
         "Plan mode is on."
     )
@@ -111,6 +111,26 @@ def test_extract_reads_what_the_policy_renders() -> None:
     assert found["Commands"] == ['bash {"command": "make"}']
     assert found["Errors"] == ["make: fatal error 2"]
     assert found["Assistant said"] == ["I will run make now.", "Done."]
+
+
+def test_the_facts_worth_keeping_are_those_that_somebody_said_called_or_got_as_an_error() -> None:
+    span = (
+        "[1] tool result of ls:\n  src/raw.py src/other.py\n  src/bad.py: fatal error in R-77 at 4be1c27f\n"
+        "[2] user:\n  See https://x.org/a and set port 8443.\n"
+        '[3] assistant:\n  calls read {"path": "src/app.py"}\n  src/app.py first.\n'
+        "[4] user (stays in the list):\n  src/kept.py\n"
+    )
+    wanted = ["https://x.org/a", "src/app.py", "R-77", "port 8443", "src/bad.py", "4be1c27f"]
+    assert [fact.text for fact in worth_keeping(span, 200)] == wanted
+    assert [fact.text for fact in worth_keeping(span, 30)] == wanted[:3]
+    assert worth_keeping("[1] tool result of ls:\n  src/raw.py\n", 200) == [Fact("src/raw.py", "src/raw.py")]
+    assert worth_keeping("[1] user:\n  Hello.\n", 200) == []
+
+
+def test_what_a_note_lacks() -> None:
+    facts = [Fact("src/app.py", "src/app.py"), Fact("port 8443", "8443"), Fact("$1,200.50", "1,200.50")]
+    assert missing(facts, "SRC/App.py listens on 8443 and costs 1,200.50 dollars") == []
+    assert missing(facts, "app.py listens on 18443") == ["src/app.py", "port 8443", "$1,200.50"]
 
 
 words = st.sampled_from(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+import ctxpolicy
+from ctxpolicy.cli import main
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.policy.model import Summarizer
 from ctxpolicy.summarize import SummaryReply, SummaryRequest, declared, summarizer, summarizers
@@ -175,3 +179,42 @@ def test_a_command_that_takes_too_long() -> None:
 
 def test_a_command_that_is_not_there() -> None:
     assert "command:no-such-program x cannot be run" in told("command:no-such-program x")
+
+
+# ---- what is told beforehand ------------------------------------------------------------------
+
+DECLARED = """
+version: 1
+budget: {window: 9000}
+summarizer: [openai:gpt, 'scripted:nowhere', extract]
+rules: [{id: c, at: send, when: {pressure: {gt: 0.5}}, compact: {until: {pressure: {lt: 0.3}}}}]
+"""
+
+
+def test_check_says_which_cannot_be_asked_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxpolicy.summarize.remote.find_spec", lambda name: None)
+    file = tmp_path / "p.yaml"
+    file.write_text(DECLARED)
+    done = CliRunner().invoke(main, ["check", str(file)])
+    assert done.exit_code == 0
+    first, second = done.stderr.splitlines()
+    assert first == f"note: {file}: openai:gpt needs the openai package: pip install 'ctxpolicy[openai]'"
+    assert second.startswith(f"note: {file}: scripted:{tmp_path / 'nowhere'} cannot be read: ")
+
+
+def test_a_policy_logs_it_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr("ctxpolicy.summarize.remote.find_spec", lambda name: None)
+    policy = ctxpolicy.loads(DECLARED)
+    for _ in range(3):
+        policy.apply([], archive=False)
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["policy policy"] * 2
+
+
+def test_the_environment_file_names_what_is_read() -> None:
+    """Providers' variables are put together from their names, the others stand in the source."""
+    top = Path(__file__).parents[2]
+    source = "\n".join(file.read_text(encoding="utf-8") for file in (top / "src").rglob("*.py"))
+    read = set(re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)\"", source)) | {"COLUMNS"}  # by shutil
+    read |= {f"{provider}_{what}" for provider in ("OPENAI", "ANTHROPIC") for what in ("API_KEY", "BASE_URL")}
+    named = re.findall(r"(?m)^([A-Z_]+)=", (top / ".env.example").read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(read)

@@ -33,6 +33,7 @@ class Step(msgspec.Struct, frozen=True):
     spent: Spent | None = None
     facts: float | None = None
 
+
 _OWN_REASONS = {LIVE: "the live tail", LAST: "the last message", USER: "the newest user message", KEEP: "keep"}
 
 

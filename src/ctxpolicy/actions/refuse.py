@@ -15,7 +15,9 @@ _HINT = "Shorten it or store it elsewhere and append a reference to it"
 
 def refusal(rule: str, item: Item, limit: int, words: str | None, format: Format) -> MessageTooLarge:
     """The error for an item that the rule turns away; `words` are the policy's own, put before the figures."""
-    what = f"the result of {item.tools[0]}" if item.role == "tool" and item.tools else f"the {item.message.role} message"
+    what = (
+        f"the result of {item.tools[0]}" if item.role == "tool" and item.tools else f"the {item.message.role} message"
+    )
     text = (
         f"message {item.message.index} cannot be sent: {what} has {item.tokens} tokens and rule {rule} turns it away "
         f"(budget limit {limit} tokens). {_HINT}."

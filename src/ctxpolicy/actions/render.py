@@ -108,7 +108,9 @@ def _short(text: str, reading: Reading, cap: int | None, label: str) -> str:
         return text
     room = max(8, cap - reading.meter.text(label) - 2)
     caps = Truncate(max_tokens=room, json="text")
-    return cut(text, caps, reading.meter.text, "", lambda **v: f"\n[... {v['chars']} characters not shown ...]\n") or text
+    return (
+        cut(text, caps, reading.meter.text, "", lambda **v: f"\n[... {v['chars']} characters not shown ...]\n") or text
+    )
 
 
 def _indented(text: str) -> str:

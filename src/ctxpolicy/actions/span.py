@@ -147,7 +147,12 @@ def _grow(
                 return grown, index
         grown.take(start, stop)
         end = stop
-        if declared.until is not None and grown.count >= declared.span_min and grown.gain >= min_gain and grown.enough():
+        if (
+            declared.until is not None
+            and grown.count >= declared.span_min
+            and grown.gain >= min_gain
+            and grown.enough()
+        ):
             return grown, index + 1
     return grown, len(blocks)
 

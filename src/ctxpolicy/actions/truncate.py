@@ -51,4 +51,3 @@ def _may_cut(view: View, position: int) -> bool:
     if view.live[position]:
         return view.items[position].role == "tool"
     return view.pinned[position] is None
-

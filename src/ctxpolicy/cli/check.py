@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ctxpolicy.cli.output import note
+from ctxpolicy.cli.output import counted, note
 from ctxpolicy.policy.compose import BUILTIN
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.load import Loaded, load_named
@@ -53,19 +53,19 @@ def command(files: tuple[str, ...], output_format: str, strict: bool, exit_zero:
     return 2 if unreadable else int(failed)
 
 
-def _load(files: Iterable[str]) -> tuple[list[Loaded], bool]:
+def _load(files: Sequence[str]) -> tuple[list[Loaded], bool]:
     """The policies that can be read, and whether one cannot. Tests that stand beside them are stepped over."""
     checked: list[Loaded] = []
     unreadable = False
-    for file in files:
-        if file.endswith(".test.yaml"):
-            note(f"{visible(file)}: tests of a policy; `ctxpolicy test` runs them")
-            continue
+    policies = [file for file in files if not file.endswith(".test.yaml")]
+    for file in policies:
         try:
             checked.append(load_named(file))
         except PolicyUnreadable as error:
             note(f"error: {error}")
             unreadable = True
+    if tests := len(files) - len(policies):
+        note(f"{counted(tests, 'file')} of tests left out; `ctxpolicy test` runs them")
     return checked, unreadable
 
 

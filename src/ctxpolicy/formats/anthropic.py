@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, role_of
+from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, kind_of, role_of
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -36,7 +36,7 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
 
 
 def _is_result(block: Any) -> bool:
-    return isinstance(block, dict) and block.get("type") == "tool_result"
+    return kind_of(block) == "tool_result"
 
 
 def _read_results(wire: dict[str, Any], blocks: list[Any], index: int) -> tuple[Message, ...]:
@@ -71,7 +71,7 @@ def _read_words(wire: dict[str, Any], role: str, blocks: Iterable[Any], index: i
     waited: list[str] = []
     for block in blocks:
         _block(facts, block)
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = kind_of(block)
         if role != "assistant" or not isinstance(kind, str):
             continue
         if kind.endswith("_tool_use"):
@@ -88,7 +88,7 @@ def _block(facts: Facts, block: Any) -> None:
     if block is None or isinstance(block, str):
         facts.texts.append(block or "")
         return
-    kind = block.get("type") if isinstance(block, dict) else None
+    kind = kind_of(block)
     if kind == "text" and isinstance(block.get("text"), str):
         facts.texts.append(block["text"])
         if block.get("citations"):
@@ -106,7 +106,7 @@ def _block(facts: Facts, block: Any) -> None:
 def _media(facts: Facts, block: dict[str, Any], kind: str) -> None:
     """A picture or document; a document that is text counts as that text."""
     source = block.get("source")
-    if kind == "document" and isinstance(source, dict) and source.get("type") in ("text", "content"):
+    if kind == "document" and kind_of(source) in ("text", "content"):
         facts.other(source, "file")
     else:
         facts.piece("image" if kind == "image" else "file")
@@ -143,7 +143,7 @@ def _swap_text(content: Any, text: str) -> Any:
     swapped: list[Any] = []
     said = False
     for block in content:
-        if isinstance(block, str) or (isinstance(block, dict) and block.get("type") == "text"):
+        if isinstance(block, str) or kind_of(block) == "text":
             if not said:
                 swapped.append({**_uncited(block), "type": "text", "text": text})
             said = True
@@ -161,9 +161,7 @@ def with_arguments(wire: dict[str, Any], arguments: Sequence[str]) -> dict[str, 
     """A copy whose tool uses have these inputs; those of the provider's own tools stay."""
     rest = iter(arguments)
     content = [
-        {**block, "input": as_object(next(rest), "input")}
-        if isinstance(block, dict) and block.get("type") == "tool_use"
-        else block
+        {**block, "input": as_object(next(rest), "input")} if kind_of(block) == "tool_use" else block
         for block in wire["content"]
     ]
     return {**wire, "content": content}
@@ -184,7 +182,7 @@ def without(wire: dict[str, Any], parts: frozenset[str], note: str) -> dict[str,
 def _drop(blocks: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[Any]:
     noted = not note
     for block in blocks:
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = kind_of(block)
         if "reasoning" in parts and kind in _REASONING:
             if not noted:
                 yield {"type": "text", "text": note}

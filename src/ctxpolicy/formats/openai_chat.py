@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats.shared import Facts, join, role_of
+from ctxpolicy.formats.shared import Facts, join, kind_of, role_of
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -46,7 +46,7 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
 def _content(facts: Facts, content: Any) -> None:
     """Note text and media. What is not known here counts as its JSON text."""
     for part in content if isinstance(content, list) else [content]:
-        kind = part.get("type") if isinstance(part, dict) else None
+        kind = kind_of(part)
         if part is None or isinstance(part, str):
             facts.texts.append(part or "")
         elif kind in _TEXT and isinstance(part.get("text"), str):
@@ -141,7 +141,7 @@ def _swap_text(parts: Iterable[Any], text: str) -> Iterable[Any]:
     said = False
     for part in parts:
         plain = isinstance(part, str)
-        if plain or (isinstance(part, dict) and part.get("type") in _TEXT):
+        if plain or kind_of(part) in _TEXT:
             if not said:
                 yield text if plain else {**part, "text": text}
             said = True
@@ -189,9 +189,9 @@ def without(wire: dict[str, Any], parts: frozenset[str], note: str) -> dict[str,
 def _without_reasoning(wire: dict[str, Any]) -> dict[str, Any]:
     out = {key: value for key, value in wire.items() if key not in _REASONING_FIELDS}
     if isinstance(wire.get("content"), list):
-        out["content"] = [p for p in wire["content"] if not (isinstance(p, dict) and p.get("type") in _REASONING_PARTS)]
+        out["content"] = [p for p in wire["content"] if kind_of(p) not in _REASONING_PARTS]
     return out
 
 
 def _is_media(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") in _MEDIA
+    return kind_of(part) in _MEDIA

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats.shared import Facts, as_text, join, role_of
+from ctxpolicy.formats.shared import Facts, as_text, join, kind_of, role_of
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -72,7 +72,7 @@ def _is_call(wire: dict[str, Any], kind: str) -> bool:
 def _content(facts: Facts, content: Any) -> None:
     """Note what an item says. What is not known here counts as its JSON text."""
     for part in content if isinstance(content, list) else [content]:
-        kind = part.get("type") if isinstance(part, dict) else None
+        kind = kind_of(part)
         if part is None or isinstance(part, str):
             facts.texts.append(part or "")
         elif kind in _TEXT and isinstance(part.get("text"), str):
@@ -115,7 +115,7 @@ def with_text(wire: dict[str, Any], text: str) -> dict[str, Any]:
 def _is_content(value: Any) -> bool:
     """True for a list of content parts, False for the outputs of built-in tools (shell, computer)."""
     known = (*_TEXT, *_MEDIA, "refusal")
-    return isinstance(value, list) and all(isinstance(p, dict) and p.get("type") in known for p in value)
+    return isinstance(value, list) and all(kind_of(p) in known for p in value)
 
 
 def _swap(parts: Iterable[dict[str, Any]], text: str, kind: str) -> Iterable[dict[str, Any]]:

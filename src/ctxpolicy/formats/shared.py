@@ -65,6 +65,12 @@ class Facts:
         )
 
 
+def kind_of(block: Any) -> str | None:
+    """The type of a content block, if it is an object that names one."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
 def as_text(value: Any) -> str:
     """A text as it is, nothing for None, anything else as JSON."""
     if value is None or isinstance(value, str):

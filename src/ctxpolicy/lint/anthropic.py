@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -263,8 +262,7 @@ def _compaction(subject: Subject) -> Iterator[Fault]:
 def _tools(subject: Subject) -> Iterator[Fault]:
     if subject.tools or not subject.request:
         return
-    kinds = Counter(block.get("type") for message in subject.messages for _, block in blocks(message))
-    if kinds["tool_use"] or kinds["tool_result"]:
+    if any(block.get("type") in ("tool_use", "tool_result") for m in subject.messages for _, block in blocks(m)):
         yield Fault("ANT-25", 0, "", "the request has tool blocks and no tools")
 
 

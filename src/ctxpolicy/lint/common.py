@@ -10,18 +10,13 @@ from ctxpolicy.lint.rule import Family, Fault, Rule, Subject
 
 RULES = (
     Rule("X-00", "error", "not a message of this format", "400 invalid_request_error",
-         "check that the file holds messages, and what format they are in (--format)"),
-    Rule("X-06", "route", "the first message is not a user message", 'first message must use the "user" role',
-         "begin with a user message"),
-    Rule("X-07", "route", "the last message is not from the user and no tool result",
-         "The conversation must end with a user message.", "end with a user message or a tool result"),
+         "check that the file holds messages, and what format they are in (--for)"),
     Rule("X-09", "error", "tool-call arguments that are no JSON object", "Input should be a valid dictionary",
          "give the arguments as a JSON object"),
     Rule("X-10", "error", "a lone surrogate, which cannot be sent as UTF-8",
          "The request body is not valid JSON: no low surrogate in string", "cut text at whole characters"),
     Rule("X-12", "error", "media whose base64 is cut or broken", "invalid base64 data",
          "send the media whole, or a text in its place"),
-    Rule("X-14", "error", "more messages than a request may hold", "array too long", "send a shorter list"),
 )  # fmt: skip
 
 _BASE64_KEYS = ("data", "image_url", "url", "file_data")

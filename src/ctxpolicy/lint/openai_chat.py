@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from ctxpolicy.lint.rule import Family, Fault, Rule, Subject, blocks, is_blank
+from ctxpolicy.lint.rule import LEAD, Family, Fault, Rule, Subject, blocks, is_blank, lead
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
@@ -51,6 +51,7 @@ RULES = (
          "messages with role 'function' must be a response to a preceding message with 'function_call'",
          "keep both or neither"),
     Rule("OAC-17", "route", "both system and developer messages", "400 invalid_request_error", "use one of the two"),
+    LEAD,
     Rule("X-01", "warning", "a call id that an earlier turn used", "duplicate tool_call_id",
          "give each call an id of its own"),
 )  # fmt: skip
@@ -192,4 +193,4 @@ def _reasoning(subject: Subject) -> Iterator[Fault]:
                 yield Fault("OAC-13", index, "reasoning_content", "missing here, present in the same loop")
 
 
-FAMILY = Family(RULES, (_pairs, _functions, _ids, _bodies, _empty, _results, _order, _reasoning))
+FAMILY = Family(RULES, (_pairs, _functions, _ids, _bodies, _empty, _results, _order, _reasoning, lead))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ctxpolicy.lint.rule import Family, Fault, Level, Rule, Subject
+from ctxpolicy.lint.rule import LEAD, TRAIL, Family, Fault, Level, Rule, Subject, is_blank, lead
 
 _MOST_ITEMS = 131_072
 _LONGEST_ID = 64
@@ -42,6 +42,9 @@ RULES = (
          "put outputs right after the calls of their turn"),
     Rule("OAR-16", "error", "a call_id of more than 64 characters",
          "string too long. Expected a string with maximum length 64", "write a shorter id"),
+    LEAD,
+    TRAIL,
+    Rule("X-08", "route", "a message that says nothing", "text content is empty", "remove the message"),
     Rule("X-01", "error", "a call_id that stands on two calls, or two outputs", "Duplicate call_id",
          "give each call its own call_id and one output"),
 )  # fmt: skip
@@ -174,4 +177,17 @@ def _size(subject: Subject) -> Iterator[Fault]:
         yield Fault("OAR-11", _MOST_ITEMS, "", f"{len(subject.messages):,} items")
 
 
-FAMILY = Family(RULES, (_pairs, _reasoning, _ids, _arguments, _order, _size))
+def _ends(subject: Subject) -> Iterator[Fault]:
+    last = len(subject.messages) - 1
+    if last >= 0 and _answers(subject.messages[last]) is None and subject.messages[last].get("role") != "user":
+        yield Fault("X-07", last, "", f"a {_kind(subject.messages[last])} item of the assistant's")
+
+
+def _empty(subject: Subject) -> Iterator[Fault]:
+    for index, item in enumerate(subject.messages):
+        content = item.get("content")
+        if _kind(item) == "message" and (content in (None, []) or is_blank(content)):
+            yield Fault("X-08", index, "content", "no text")
+
+
+FAMILY = Family(RULES, (_pairs, _reasoning, _ids, _arguments, _order, _size, _ends, _empty, lead))

@@ -52,7 +52,7 @@ class Pairing:
                 for call in self.list[i].calls:
                     if call.id in done:
                         done.remove(call.id)
-                    elif self.list[i].role == "assistant":
+                    elif self.list[i].role == "assistant" and call.id is not None:
                         wire = self._format.result(self.list[i], call, NO_RESULT)
                         made = self._format.read(wire, self.list[i].index)[0]
                         added.setdefault(last, []).append(msgspec.structs.replace(made, result_of=call.id))

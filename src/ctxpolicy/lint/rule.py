@@ -71,3 +71,21 @@ def blocks(message: Any, key: str = "content") -> list[tuple[str, dict[str, Any]
 def is_blank(text: Any) -> bool:
     """True for a text without a character that can be seen."""
     return isinstance(text, str) and not text.strip()
+
+
+LEAD = Rule(
+    "X-06", "route", "the first message is not the user's", 'first message must use the "user" role',
+    "begin with a user message",
+)  # fmt: skip
+TRAIL = Rule(
+    "X-07", "route", "the last message is not the user's and no tool result",
+    "The conversation must end with a user message.", "end with a user message or a tool result",
+)  # fmt: skip
+
+
+def lead(subject: Subject) -> Iterator[Fault]:
+    """X-06, for formats without such a rule of their own."""
+    roles = [message.get("role") for message in subject.messages]
+    first = next((n for n, role in enumerate(roles) if role not in ("system", "developer")), None)
+    if first is not None and roles[first] != "user":
+        yield Fault("X-06", first, "", f"role {roles[first]!r}" if roles[first] else "an item that is no message")

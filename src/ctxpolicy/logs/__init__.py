@@ -20,4 +20,5 @@ __all__ = [
     "open_inputs",
     "read",
     "read_log",
+    "written_back",
 ]

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from ctxpolicy.formats.shared import as_text
+from ctxpolicy.logs.model import amount, mapping
 
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]+")  # the API takes these in the name of a speaker
 
@@ -38,26 +39,27 @@ def assistant(content: Any, calls: list[dict[str, Any]], reasoning: Any = None) 
     return message
 
 
-def speaker(name: str) -> str:
+def speaker(name: Any) -> str:
     """The name of a speaker as the API takes it."""
-    return _NOT_IN_A_NAME.sub("_", name).strip("_")
+    return _NOT_IN_A_NAME.sub("_", str(name)).strip("_")
 
 
-def usage(used: Any) -> tuple[Any, Any, Any, Any]:
-    """Input, output, cached and written tokens of a usage record of any provider's."""
+def usage(used: Any) -> tuple[int | None, int, int, int]:
+    """Input, output, cached and written tokens of a usage record of any provider's; None where it tells no input."""
     if not isinstance(used, dict):
         return None, 0, 0, 0
     sent = _first(used, "prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount")
-    got = _first(used, "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount") or 0
-    details = _first(used, "prompt_tokens_details", "input_tokens_details", "input_token_details") or {}
-    within = _first(details, "cached_tokens", "cache_read") or _first(
-        used, "cachedContentTokenCount", "input_tokens_cache_read"
+    got = _first(used, "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount")
+    details = mapping(_first(used, "prompt_tokens_details", "input_tokens_details", "input_token_details"))
+    within = amount(
+        _first(details, "cached_tokens", "cache_read")
+        or _first(used, "cachedContentTokenCount", "input_tokens_cache_read")
     )
-    beside = _first(used, "cache_read_input_tokens", "cacheReadInputTokens") or 0
-    written = _first(used, "cache_creation_input_tokens", "cacheWriteInputTokens") or 0
-    if "input_tokens" in used or "inputTokens" in used:  # Anthropic and Bedrock count the cache apart
-        sent = (sent or 0) + beside + written
-    return sent, got + (used.get("thoughtsTokenCount") or 0), within or beside, written
+    beside = amount(_first(used, "cache_read_input_tokens", "cacheReadInputTokens"))
+    written = amount(_first(used, "cache_creation_input_tokens", "cacheWriteInputTokens"))
+    apart = beside + written if "input_tokens" in used or "inputTokens" in used else 0  # Anthropic, Bedrock
+    output = amount(got) + amount(used.get("thoughtsTokenCount"))
+    return None if sent is None else amount(sent) + apart, output, within or beside, written
 
 
 def _first(values: dict[str, Any], *keys: str) -> Any:

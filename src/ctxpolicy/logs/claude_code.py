@@ -66,6 +66,20 @@ class _Node(msgspec.Struct, rename="camel"):
 _node = msgspec.json.Decoder(_Node)
 
 
+class _Tangle:
+    """All that was said: the lines of each reply by its message id, and those with results by the line they hang on."""
+
+    def __init__(self, said: Sequence[_Node]) -> None:
+        self.said = said
+        self.replies: dict[str, list[_Node]] = {}
+        self.results: dict[str | None, list[_Node]] = {}
+        for node in said:
+            if node.type == "assistant" and node.message and node.message.id:
+                self.replies.setdefault(node.message.id, []).append(node)
+            elif node.answers:
+                self.results.setdefault(node.parent_uuid, []).append(node)
+
+
 def recognises(source: Source) -> bool:
     return any(isinstance(v, dict) and v.get("type") in _RECORDS and not _KEYS.isdisjoint(v) for v in source.head)
 
@@ -78,9 +92,9 @@ def read(source: Source) -> Iterator[Session]:
     main = [node for node in said if not node.is_sidechain]
     if main:
         leaf = next((n for n in reversed(main) if not n.is_meta and not n.team_name), main[-1])
-        yield from _conversation(source, leaf, tree, main)
+        yield from _conversation(source, leaf, tree, _Tangle(main))
     for branch in _side_chains(said, tree):
-        yield from _conversation(source, branch[-1], tree, branch)
+        yield from _conversation(source, branch[-1], tree, _Tangle(branch))
 
 
 def _nodes(source: Source) -> Iterator[_Node]:
@@ -132,13 +146,11 @@ def _side_chains(said: Sequence[_Node], tree: dict[str | None, _Node]) -> Iterab
     return chains.values()
 
 
-def _conversation(
-    source: Source, leaf: _Node, tree: dict[str | None, _Node], said: Sequence[_Node]
-) -> Iterator[Session]:
+def _conversation(source: Source, leaf: _Node, tree: dict[str | None, _Node], tangle: _Tangle) -> Iterator[Session]:
     """What lies on the way to a leaf, a session for each piece between compactions, oldest first."""
     before: list[_Node] = []
-    for boundary, way in _pieces(leaf, tree, said):
-        nodes = _rejoined(way, said)
+    for boundary, way in _pieces(leaf, tree, tangle.said):
+        nodes = _rejoined(way, tangle)
         gathering = Gathering("claude-code", "anthropic", source.name)
         if boundary is not None:
             nodes = _open_again(source, boundary, nodes, before, gathering)
@@ -198,18 +210,15 @@ def _last_before(boundary: _Node, said: Sequence[_Node]) -> _Node | None:
     return next((node for node in reversed(said) if node.number < boundary.number), None)
 
 
-def _rejoined(way: Sequence[_Node], said: Sequence[_Node]) -> list[_Node]:
+def _rejoined(way: Sequence[_Node], tangle: _Tangle) -> list[_Node]:
     """What was said on the way, with the other blocks of its replies and the results that hang on them."""
     kept = {node.number: node for node in way if node.says}
-    replies = {node.message.id for node in kept.values() if node.message and node.type == "assistant"} - {None}
-    parents = {node.uuid for node in kept.values() if node.type == "assistant"}
-    for node in said:
-        if node.type == "assistant" and node.message and node.message.id in replies:
-            kept[node.number] = node
-            parents.add(node.uuid)
-    for node in said:
-        if node.parent_uuid in parents and node.answers:
-            kept[node.number] = node
+    replies = [node for node in kept.values() if node.type == "assistant"]
+    for reply in replies[:]:
+        if reply.message and reply.message.id:
+            replies += tangle.replies.get(reply.message.id, ())
+    results = [node for reply in replies for node in tangle.results.get(reply.uuid, ())]
+    kept |= {node.number: node for node in (*replies, *results)}
     return [kept[number] for number in sorted(kept)]
 
 

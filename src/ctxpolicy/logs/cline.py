@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ctxpolicy.logs.model import Gathering, Session, scalars
+from ctxpolicy.logs.model import Gathering, Session, name, scalars
 from ctxpolicy.logs.source import Source
+
+_NOTES = {"condenseId", "condenseParent", "truncationId", "truncationParent", "isSummary", "isTruncationMarker"}
 
 
 def recognises(source: Source) -> bool:
     value = source.document_or_none
     if isinstance(value, dict):
         return isinstance(value.get("messages"), list) and "updated_at" in value and "version" in value
-    return isinstance(value, list) and any(
-        isinstance(m, dict) and "ts" in m and m.get("role") in ("user", "assistant") for m in value[:3]
-    )
+    return isinstance(value, list) and bool(value) and all(map(_is_record, value))
+
+
+def _is_record(value: Any) -> bool:
+    """Whether a value can stand in a plain array of Cline's or Roo's: blocks, or Roo's notes, and a time."""
+    if not isinstance(value, dict) or "ts" not in value or value.get("role") not in ("user", "assistant"):
+        return False
+    return isinstance(value.get("content"), list) or not _NOTES.isdisjoint(value)
 
 
 def read(source: Source) -> Iterator[Session]:
@@ -30,11 +37,8 @@ def read(source: Source) -> Iterator[Session]:
         now = Gathering("cline", "anthropic", source.name)
         now.system = around.get("system_prompt")
         if n or "source_message_count" in around:
-            now.compacted(
-                None,
-                next((_before(m) for m in view if _before(m)), None),
-                carried=_carried(view, views[n - 1]) if n else 0,
-            )
+            before = next(filter(None, map(_before, view)), None)
+            now.compacted(None, before, carried=_carried(view, views[n - 1]) if n else 0)
         for record in view:
             _add(now, record)
         if now.messages:
@@ -69,11 +73,11 @@ def _views(records: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 
 def _names(record: dict[str, Any]) -> set[Any]:
-    return {record.get("condenseId"), record.get("truncationId")} - {None}
+    return {name(record.get("condenseId")), name(record.get("truncationId"))} - {None}
 
 
 def _parents(record: dict[str, Any]) -> set[Any]:
-    return {record.get("condenseParent"), record.get("truncationParent")} - {None}
+    return {name(record.get("condenseParent")), name(record.get("truncationParent"))} - {None}
 
 
 def _add(now: Gathering, record: dict[str, Any]) -> None:

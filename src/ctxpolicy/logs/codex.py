@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ctxpolicy.logs.model import Gathering, Session, scalars
+from ctxpolicy.logs.model import Gathering, Session, mapping, scalars
 from ctxpolicy.logs.source import Source
 
 _ENVELOPES = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
@@ -36,7 +36,7 @@ def read(source: Source) -> Iterator[Session]:
         elif kind == "session_meta" and not now.messages:
             now.system = _text(payload.get("base_instructions") or payload.get("instructions"))
         elif kind == "event_msg" and payload.get("type") == "token_count" and isinstance(payload.get("info"), dict):
-            _use(now, payload["info"].get("last_token_usage") or {})
+            _use(now, mapping(payload["info"].get("last_token_usage")))
         elif kind == "compacted":
             if now.messages:
                 yield now.session()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ctxpolicy.logs import chat
-from ctxpolicy.logs.model import Gathering, Session, mapping, scalars
+from ctxpolicy.logs.model import Gathering, Session, entries, mapping, name, scalars
 from ctxpolicy.logs.source import Source
 
 _SIGNS = ("session.start", "user.message", "assistant.message", "tool.execution_complete", "assistant.turn_start")
@@ -18,13 +18,15 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Session]:
     """The main conversation, cut where it was compacted, then each sub-agent's."""
-    threads: dict[str | None, Gathering] = {None: _new(source)}
+    threads: dict[str | int | None, Gathering] = {None: _new(source)}
     for number, value in source.records():
         record = mapping(value)
         data, kind, time = mapping(record.get("data")), str(record.get("type")), record.get("timestamp")
         message = _message(kind, data)
         if message is not None:
-            threads.setdefault(data.get("parentToolCallId"), _new(source)).add(message, number, scalars(record), time)
+            threads.setdefault(name(data.get("parentToolCallId")), _new(source)).add(
+                message, number, scalars(record), time
+            )
         elif kind == "session.compaction_complete" and data.get("summaryContent"):
             if threads[None].messages:
                 yield threads[None].session()
@@ -63,7 +65,7 @@ def _assistant(data: dict[str, Any]) -> dict[str, Any]:
         message["reasoning_opaque"] = data["reasoningOpaque"]
     if data.get("toolRequests"):
         message["tool_calls"] = [
-            chat.call(r.get("toolCallId"), r.get("name"), r.get("arguments")) for r in data["toolRequests"]
+            chat.call(r.get("toolCallId"), r.get("name"), r.get("arguments")) for r in entries(data["toolRequests"])
         ]
     return message
 

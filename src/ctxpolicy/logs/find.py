@@ -34,8 +34,10 @@ def _found(path: str) -> list[str]:
         return _inside(Path(path))
     if not glob.has_magic(path):
         return []
-    matches = _newest(map(Path, glob.glob(path, recursive=True)))
-    return [name for match in matches for name in (_inside(match) if match.is_dir() else [str(match)])]
+    matches = [Path(name) for name in glob.glob(path, recursive=True)]
+    inside = (name for match in matches for name in (_inside(match) if match.is_dir() else [str(match)]))
+    once = dict.fromkeys(inside)  # a folder and a file in it may both match
+    return [str(path) for path in _newest(map(Path, once))]
 
 
 def _inside(folder: Path) -> list[str]:
@@ -93,6 +95,7 @@ def _is_transcript(source: Source) -> bool:
     if layout.is_message(value) or layout.collection_path(value) is not None:
         return True
     try:
-        return bool(layout.messages_path(value))
+        layout.messages_path(value)
     except TranscriptInvalid:
         return False
+    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ctxpolicy.logs.model import Gathering, Session, entries, mapping, scalars
+from ctxpolicy.logs.model import Gathering, Session, amount, entries, mapping, scalars
 from ctxpolicy.logs.source import Record, Source
 
 _Kept = dict[str, tuple[int, dict[str, Any]]]  # id -> line and record, in order
@@ -75,9 +75,9 @@ def _add(now: Gathering, number: int, record: dict[str, Any]) -> None:
     calls = entries(record.get("toolCalls"))
     said = [*map(_thought, entries(record.get("thoughts"))), *_parts(record.get("content")), *map(_call, calls)]
     now.add({"role": "user" if record["type"] == "user" else "model", "parts": said}, number, fields, time)
-    tokens = record.get("tokens")
-    if isinstance(tokens, dict):
-        now.used(tokens.get("input"), (tokens.get("output") or 0) + (tokens.get("thoughts") or 0), tokens.get("cached"))
+    tokens = mapping(record.get("tokens"))
+    output = amount(tokens.get("output")) + amount(tokens.get("thoughts"))
+    now.used(tokens.get("input"), output, tokens.get("cached"))
     results = [part for call in calls for part in _parts(call.get("result"))]
     if results:
         now.add({"role": "user", "parts": results}, number, fields, time)

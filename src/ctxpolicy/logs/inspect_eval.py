@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ctxpolicy.logs import chat, packed
-from ctxpolicy.logs.model import Gathering, Session, entries, mapping, scalars
+from ctxpolicy.logs.model import Gathering, Session, entries, mapping, name, scalars
 from ctxpolicy.logs.source import Source
 
 _ATTACHED = ("attachment://", "tc://")
@@ -45,7 +45,7 @@ def _session(source: Source, sample: dict[str, Any]) -> Session:
     places: dict[Any, int] = {}
     for message in entries(sample["messages"]):
         whole = _restored(message, attachments) if attachments else message
-        places[whole.get("id")] = len(now.messages)
+        places[name(whole.get("id"))] = len(now.messages)
         fields = {key: value for key, value in scalars(whole).items() if key != "content"}
         now.add(_message(whole), 1, {"sample": sample.get("id"), "epoch": sample.get("epoch"), **fields})
     for event in entries(sample.get("events") or transcript.get("events")):
@@ -59,7 +59,7 @@ def _note(now: Gathering, source: Source, event: dict[str, Any], places: dict[An
     if kind == "model":
         output = mapping(event.get("output"))
         first = mapping(next(iter(entries(output.get("choices"))), None))
-        place = places.get(mapping(first.get("message")).get("id"))
+        place = places.get(name(mapping(first.get("message")).get("id")))
         if place is not None:
             now.used(*chat.usage(output.get("usage")), index=place)
     elif kind == "compaction":

@@ -127,6 +127,16 @@ def entries(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def amount(value: Any) -> int:
+    """The value where it is a number, else 0."""
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def name(value: Any) -> str | int | None:
+    """The value where it can name something, else None."""
+    return value if isinstance(value, (str, int)) else None
+
+
 class Gathering:
     """A session while its messages are read."""
 
@@ -153,13 +163,13 @@ class Gathering:
         place = len(self.messages) - 1 if index is None else index
         if place < 0 or not isinstance(input, (int, float)):
             return
-        self.usage.append(Usage(place, int(input), _count(output), _count(cached), _count(written)))
+        self.usage.append(Usage(place, int(input), amount(output), amount(cached), amount(written)))
 
     def compacted(self, trigger: Any = None, before: Any = None, after: Any = None, carried: int = 0) -> None:
         """Note that the agent's view was cut where the next message will stand."""
         here = len(self.messages)
         known = trigger if isinstance(trigger, str) else None
-        self.compactions.append(Compaction(here, known, _count(before) or None, _count(after) or None, carried))
+        self.compactions.append(Compaction(here, known, amount(before) or None, amount(after) or None, carried))
 
     def session(self) -> Session:
         """The session. It has at least one message."""
@@ -178,7 +188,3 @@ class Gathering:
             usage=self.usage,
             compactions=self.compactions,
         )
-
-
-def _count(value: Any) -> int:
-    return int(value) if isinstance(value, (int, float)) else 0

@@ -11,6 +11,7 @@ from typing import Any
 from ctxpolicy.logs.chat import speaker
 from ctxpolicy.logs.model import Gathering, Session, scalars
 from ctxpolicy.logs.source import Source
+from ctxpolicy.transcripts.layout import ROLES
 
 _SIGNS = ("question", "mistake_agent", "ground_truth")
 
@@ -20,8 +21,10 @@ def recognises(source: Source) -> bool:
     history = value.get("history") if isinstance(value, dict) else None
     if not isinstance(history, list) or not history:
         return False
-    return not set(_SIGNS).isdisjoint(value) and all(
-        isinstance(m, dict) and isinstance(m.get("role"), str) and "content" in m for m in history
+    return (
+        not set(_SIGNS).isdisjoint(value)
+        and all(isinstance(m, dict) and isinstance(m.get("role"), str) and "content" in m for m in history)
+        and any("name" in m or m["role"] not in ROLES for m in history)
     )
 
 

@@ -62,9 +62,8 @@ class LogFile:
             except TranscriptInvalid:
                 raise
             except _NOT_AS_WRITTEN as error:
-                source.fail(
-                    f"holds something that no {self.format.writer} writes ({error!r}); what stands after it is not read"
-                )
+                what = f"{type(error).__name__}: {error}"
+                source.fail(f"a record is not as {self.format.writer} writes it ({what}); the rest is left out")
             faults = list(self._faults())
             yield from faults
             if not found and not faults:

@@ -13,10 +13,11 @@ import msgspec
 
 from ctxpolicy.formats.shared import as_text
 from ctxpolicy.logs import chat
-from ctxpolicy.logs.model import Gathering, Session, entries, mapping, scalars
+from ctxpolicy.logs.model import Gathering, Session, amount, entries, mapping, name, scalars
 from ctxpolicy.logs.source import Source
 
 _Event = dict[str, Any]
+_PARALLEL = 100  # messages back within which the other events of one reply stand
 
 
 class Said(msgspec.Struct):
@@ -56,28 +57,30 @@ def read(source: Source) -> Iterator[Session]:
     events = ((1, value) for value in values) if values else source.records()
     now: list[Said] = []
     tools: list[Any] | None = None
-    cut = 0
+    carried: int | None = None  # how many messages a condensation left; None before the first
     for line, event in events:
         if not isinstance(event, dict):
             source.skip("unknown")
             continue
-        forgotten = _forgotten(event, now)
+        forgotten = _forgotten(event)
         if forgotten is not None:
-            yield from _session(source, now, tools, cut)
-            now, cut = _condensed(now, event, forgotten, line), cut + 1
+            yield from _session(source, now, tools, carried)
+            now = [said for said in now if not set(said.ids) <= forgotten or not said.ids]
+            carried = len(now)
+            _summarise(now, event, line)
         elif _is_step(event):
             now += _step(event, line)
         else:
             tools = event.get("tools") or mapping(event.get("args")).get("tools") or tools
             _take(source, now, event, line)
-    yield from _session(source, now, tools, cut)
+    yield from _session(source, now, tools, carried)
 
 
-def _session(source: Source, now: list[Said], tools: list[Any] | None, cut: int) -> Iterator[Session]:
+def _session(source: Source, now: list[Said], tools: list[Any] | None, carried: int | None) -> Iterator[Session]:
     gathering = Gathering("openhands", "openai-chat", source.name)
     gathering.tools = tools
-    if cut:
-        gathering.compacted(carried=sum(said.ids != [] for said in now))
+    if carried is not None:
+        gathering.compacted(carried=carried)
     for said in now:
         gathering.add(said.message, said.line, said.fields, said.time)
         gathering.used(*chat.usage(said.usage))
@@ -92,16 +95,16 @@ def _take(source: Source, now: list[Said], event: _Event, line: int) -> None:
     if said is None:
         source.skip(event.get("kind") or event.get("action") or f"observation:{event.get('observation')}")
         return
-    said.ids, said.line, said.fields, said.time = [event.get("id")], line, _fields(event), event.get("timestamp")
-    reply = next((s for s in reversed(now) if s.reply == said.reply), None) if said.reply else None
+    said.ids, said.line, said.fields, said.time = [name(event.get("id"))], line, _fields(event), event.get("timestamp")
+    reply = next((s for s in now[-_PARALLEL:] if s.reply == said.reply), None) if said.reply else None
     if reply is None:
         now.append(said)
         return
-    known = {call["id"] for call in entries(reply.message.get("tool_calls"))}
-    fresh = [call for call in entries(said.message.get("tool_calls")) if call["id"] not in known]
+    known = {name(call.get("id")) for call in entries(reply.message.get("tool_calls"))}
+    fresh = [call for call in entries(said.message.get("tool_calls")) if name(call.get("id")) not in known]
     if fresh:
         reply.message["tool_calls"] = [*entries(reply.message.get("tool_calls")), *fresh]
-    reply.ids.append(event.get("id"))
+    reply.ids.append(name(event.get("id")))
 
 
 def _fields(event: _Event) -> dict[str, Any]:
@@ -111,7 +114,7 @@ def _fields(event: _Event) -> dict[str, Any]:
 # --- condensations
 
 
-def _forgotten(event: _Event, now: list[Said]) -> set[Any] | None:
+def _forgotten(event: _Event) -> set[Any] | None:
     """The ids of what a condensation makes the agent forget; None for other events."""
     if event.get("kind") == "Condensation":
         return _ids(event)
@@ -129,13 +132,12 @@ def _ids(told: _Event) -> set[Any]:
     return {name for name in ids if isinstance(name, (int, str))} if isinstance(ids, list) else set()
 
 
-def _condensed(now: list[Said], event: _Event, forgotten: set[Any], line: int) -> list[Said]:
-    kept = [said for said in now if not set(said.ids) <= forgotten or not said.ids]
+def _summarise(now: list[Said], event: _Event, line: int) -> None:
+    """Put the summary of a condensation in its place."""
     told = event if "kind" in event else mapping(event.get("args"))
     if told.get("summary"):
-        summary = Said([], {"role": "user", "content": told["summary"]}, line, _fields(event), event.get("timestamp"))
-        kept.insert(told.get("summary_offset") or 0, summary)
-    return kept
+        summary = {"role": "user", "content": told["summary"]}
+        now.insert(amount(told.get("summary_offset")), Said([], summary, line, _fields(event), event.get("timestamp")))
 
 
 # --- events of the SDK
@@ -152,13 +154,8 @@ def _sdk_event(event: _Event) -> Said | None:
     if kind == "ActionEvent":
         call = mapping(event.get("tool_call"))
         body = mapping(call.get("function") or call)
-        calls = [
-            chat.call(
-                event.get("tool_call_id") or call.get("id"),
-                body.get("name") or event.get("tool_name"),
-                body.get("arguments"),
-            )
-        ]
+        call_id, tool = event.get("tool_call_id") or call.get("id"), body.get("name") or event.get("tool_name")
+        calls = [chat.call(call_id, tool, body.get("arguments"))]
         words = chat.assistant(_content(event.get("thought")), calls, event.get("reasoning_content"))
         return Said([], words, 0, {}, reply=event.get("llm_response_id"))
     if kind in ("ObservationEvent", "UserRejectObservation", "AgentErrorEvent"):
@@ -183,7 +180,7 @@ def _content(content: Any) -> Any:
     """A text, or parts; pictures as the API takes them. Texts alone are one text."""
     parts = content if isinstance(content, list) else [content]
     if all(isinstance(part, dict) and part.get("type") == "text" for part in parts):
-        return "".join(part.get("text") or "" for part in parts)
+        return "".join(as_text(part.get("text")) for part in parts)
     if not isinstance(content, list):
         return content
     return [piece for part in parts for piece in _pieces(part)]
@@ -208,21 +205,19 @@ def _old_event(event: _Event) -> Said | None:
         return _old_action(event, about)
     if "observation" in event and (about or event["observation"] not in ("recall", "agent_state_changed", "null")):
         content = event.get("content")
-        return _said(chat.result(about["tool_call_id"], content) if about else {"role": "user", "content": content})
+        return _said(chat.result(about.get("tool_call_id"), content) if about else {"role": "user", "content": content})
     return None
 
 
 def _old_action(event: _Event, about: dict[str, Any]) -> Said | None:
     """What the model said: its own reply where that is kept, else the thought and the action in words."""
     reply = mapping(about.get("model_response"))
-    choices = reply.get("choices") or [{}]
-    message = choices[0].get("message") or {}
+    message = mapping(mapping(next(iter(entries(reply.get("choices"))), None)).get("message"))
     if not message:
         thought = mapping(event.get("args")).get("thought")
         told = "\n".join(filter(None, map(as_text, (thought, event.get("message")))))
-        return (
-            _said({"role": "assistant", "content": told}) if told and event["action"] != "change_agent_state" else None
-        )
+        heard = told and event["action"] != "change_agent_state"
+        return _said({"role": "assistant", "content": told}) if heard else None
     calls = entries(message.get("tool_calls"))
     words = chat.assistant(message.get("content"), calls, message.get("reasoning_content"))
     return Said([], words, 0, {}, reply=reply.get("id"), usage=reply.get("usage"))
@@ -236,11 +231,8 @@ def _step(event: _Event, line: int) -> Iterator[Said]:
     agent, about = event["agent"], {"step": event["step"]}
     if event.get("user_message"):
         yield Said([], {"role": "user", "content": event["user_message"]}, line, about)
-    words = (
-        "\n\n".join(filter(None, map(as_text, (agent.get("thought"), agent.get("action")))))
-        if isinstance(agent, dict)
-        else agent
-    )
-    yield Said([], {"role": "assistant", "content": words or ""}, line, about, usage=event.get("step_usage"))
+    words = [agent.get("thought"), agent.get("action")] if isinstance(agent, dict) else [agent]
+    said = "\n\n".join(filter(None, map(as_text, words)))
+    yield Said([], {"role": "assistant", "content": said}, line, about, usage=event.get("step_usage"))
     if event.get("environment"):
         yield Said([], {"role": "user", "content": event["environment"]}, line, about)

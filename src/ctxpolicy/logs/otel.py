@@ -50,7 +50,7 @@ def _spans(value: Any, line: int) -> Iterator[tuple[int, int, dict[str, Any], st
         for item in value:
             yield from _spans(item, line)
     elif isinstance(value, dict) and isinstance(value.get("resourceSpans"), list):
-        for resource in value["resourceSpans"]:
+        for resource in entries(value["resourceSpans"]):
             for scope in entries(resource.get("scopeSpans")):
                 for span in entries(scope.get("spans")):
                     yield _span(span, line)
@@ -73,7 +73,7 @@ def _attributes(given: Any) -> dict[str, Any]:
     if isinstance(given, dict):
         return given
     pairs = given if isinstance(given, list) else ()
-    return {pair["key"]: _value(pair.get("value")) for pair in pairs if isinstance(pair, dict) and "key" in pair}
+    return {str(pair["key"]): _value(pair.get("value")) for pair in pairs if isinstance(pair, dict) and "key" in pair}
 
 
 def _value(value: Any) -> Any:
@@ -81,7 +81,7 @@ def _value(value: Any) -> Any:
         return value
     ((kind, inner),) = value.items()
     if kind == "intValue":
-        return int(inner)
+        return int(inner) if str(inner).removeprefix("-").isdecimal() else None
     if kind == "arrayValue":
         return [_value(item) for item in entries(inner.get("values"))]
     if kind == "kvlistValue":

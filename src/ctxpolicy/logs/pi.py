@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ctxpolicy.logs.model import Gathering, Session, scalars
+from ctxpolicy.logs.model import Gathering, Session, amount, name, scalars
 from ctxpolicy.logs.source import Source
 
 _Entry = tuple[int, int, dict[str, Any]]  # place among the entries, line, record
 _SIGNS = ("cwd", "parentSession", "branchedFrom", "version", "provider")
-# How pi tells the model of a compaction, a branch left and a command of the user's (packages/coding-agent, messages.ts).
+# How pi tells the model of a compaction and of a branch left (packages/coding-agent, messages.ts).
 _SUMMARY = (
     "The conversation history before this point was compacted into the following summary:\n\n<summary>\n{}\n</summary>"
 )
@@ -44,14 +44,14 @@ def read(source: Source) -> Iterator[Session]:
 
 def _newest_branch(entries: list[_Entry]) -> list[_Entry]:
     """The way from the root to the newest entry. Files of the first version have no ids: all of it."""
-    by_id = {entry[2].get("id"): entry for entry in entries if entry[2].get("type") != "session"}
+    by_id = {name(entry[2].get("id")): entry for entry in entries if entry[2].get("type") != "session"}
     if not any("parentId" in record for _, _, record in entries):
         return entries
     way: list[_Entry] = []
     at: _Entry | None = entries[-1]
     while at is not None and at not in way[-1:]:
         way.append(at)
-        at = by_id.get(at[2].get("parentId"))
+        at = by_id.get(name(at[2].get("parentId")))
         if len(way) > len(entries):
             break  # a ring of parents
     return way[::-1]
@@ -59,9 +59,9 @@ def _newest_branch(entries: list[_Entry]) -> list[_Entry]:
 
 def _kept(piece: Sequence[_Entry], record: dict[str, Any]) -> list[_Entry]:
     """The entries that a compaction kept."""
-    name, place = record.get("firstKeptEntryId"), record.get("firstKeptEntryIndex")
-    if name is not None:
-        start = next((i for i, entry in enumerate(piece) if entry[2].get("id") == name), len(piece))
+    first, place = record.get("firstKeptEntryId"), record.get("firstKeptEntryIndex")
+    if first is not None:
+        start = next((i for i, entry in enumerate(piece) if entry[2].get("id") == first), len(piece))
         return list(piece[start:])
     return [entry for entry in piece if isinstance(place, int) and entry[0] >= place]
 
@@ -88,8 +88,8 @@ def _session(source: Source, piece: Sequence[_Entry], compaction: _Entry | None)
 def _use(now: Gathering, message: dict[str, Any]) -> None:
     used = message.get("usage")
     if isinstance(used, dict):
-        cached, written = used.get("cacheRead") or 0, used.get("cacheWrite") or 0
-        now.used((used.get("input") or 0) + cached + written, used.get("output"), cached, written)
+        cached, written = amount(used.get("cacheRead")), amount(used.get("cacheWrite"))
+        now.used(amount(used.get("input")) + cached + written, used.get("output"), cached, written)
 
 
 def _said(record: dict[str, Any]) -> dict[str, Any] | None:

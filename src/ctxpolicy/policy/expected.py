@@ -92,14 +92,17 @@ def _kind(kind: str, schema: dict[str, Any]) -> str:
     if kind == "boolean" and "not" in schema:
         return "false"
     if kind == "string" and "pattern" in schema:
-        return listed(_words(schema)) if _words(schema) else _PATTERNS.get(schema["pattern"][:6], "text")
+        known = (words for start, words in _PATTERNS.items() if schema["pattern"].startswith(start))
+        return listed(_words(schema)) if _words(schema) else next(known, "text")
     if kind == "object" and len(schema.get("required", ())) == 1:
         return f"a mapping with `{schema['required'][0]}`"
     return _NAMES[kind]
 
 
 _PATTERNS = {
-    "^[A-Za": "a name of letters, digits, dots, dashes and underscores",
+    "^[A-Za-z0-9]": "a name of letters, digits, dots, dashes and underscores",
+    "^[A-Za-z_]": "a name of letters, digits and underscores",
+    "^https?://": "an address that begins with http:// or https://",
     "^(none": "one of none, extract, scripted:FILE, command:CMD, PROVIDER:MODEL",
     "\\S": "text that is not blank",
 }

@@ -18,6 +18,35 @@ def schema() -> dict[str, Any]:
 
 
 @cache
+def inlined() -> dict[str, Any]:
+    """The schema with every `$ref` replaced by what it names: following them is a third of the time of a validation.
+
+    Parts that contain themselves, such as a match, do so here too.
+    """
+    made: dict[str, dict[str, Any]] = {}
+
+    def named(name: str) -> dict[str, Any]:
+        if name not in made:
+            made[name] = {}  # before what it holds, which may hold it
+            made[name].update(resolved(schema()["definitions"][name]))
+        return made[name]
+
+    def resolved(part: Any) -> Any:
+        if isinstance(part, list):
+            return [resolved(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return named(part["$ref"].rpartition("/")[2])
+        if "allOf" in part and len(part["allOf"]) == 1:  # a reference with a description of its own
+            return resolved(part["allOf"][0])
+        return {key: resolved(inner) for key, inner in part.items() if key != "definitions"}
+
+    whole: dict[str, Any] = resolved(schema())
+    return whole
+
+
+@cache
 def homes() -> dict[str, list[str]]:
     """Every key of the language, and the keys under which it may stand."""
     found: dict[str, list[str]] = {}

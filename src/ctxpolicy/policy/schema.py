@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from typing import Any
@@ -12,14 +13,15 @@ from jsonschema.exceptions import ValidationError
 
 from ctxpolicy.policy.fault import Fault
 from ctxpolicy.policy.findings import MOST, Finding, Place
-from ctxpolicy.policy.language import schema
+from ctxpolicy.policy.language import inlined
+from ctxpolicy.policy.model import ACTIONS
 from ctxpolicy.policy.node import Node, Path_
 from ctxpolicy.policy.wording import describe_fault
 
 
 @cache
 def _validator() -> Draft7Validator:
-    return Draft7Validator(schema())
+    return Draft7Validator(inlined())
 
 
 def validate(root: Node) -> tuple[list[Finding], list[Path_]]:
@@ -28,6 +30,7 @@ def validate(root: Node) -> tuple[list[Finding], list[Path_]]:
     paths: list[Path_] = []
     for fault in islice(_faults(_validator().iter_errors(root.plain())), MOST + 1):
         paths.append(fault.path)
+        fault = _second_action(root, fault)
         said = describe_fault(fault)
         span = root.key(fault.path, fault.key) if fault.key is not None else root.place(fault.path)
         also = _action_beside(root, fault) if fault.kind == "forbidden" else None
@@ -35,6 +38,15 @@ def validate(root: Node) -> tuple[list[Finding], list[Path_]]:
         hint = said.hint or _comment_hint(root.at(fault.path))
         found.setdefault((said.code, fault.path, said.about), span.finding(said.code, said.message, hint, also))
     return _without_echoes(found), paths
+
+
+def _second_action(root: Node, fault: Fault) -> Fault:
+    """Of two actions in a rule, the one that stands further down is too many."""
+    if fault.kind != "forbidden" or fault.key not in ACTIONS:
+        return fault
+    keys = root.at(fault.path).keys
+    first, second = sorted((str(fault.action), str(fault.key)), key=lambda key: (keys[key].line, keys[key].column))
+    return replace(fault, action=first, key=second)
 
 
 def _action_beside(root: Node, fault: Fault) -> Place:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import yaml
 
 from ctxpolicy.policy.findings import Finding
@@ -10,6 +12,7 @@ from ctxpolicy.policy.node import Source, Span
 # The parser stumbles over these further down; where they begin is the place to look.
 _AT_THE_BEGINNING = ("alias", "anchor", "end of stream", "expected ',' or")
 QUOTES = "use single quotes"
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def explain(error: yaml.MarkedYAMLError, source: Source) -> Finding:
@@ -30,6 +33,8 @@ def explain(error: yaml.MarkedYAMLError, source: Source) -> Finding:
     if "cannot start any token" in problem:
         return _bad_start(span, text[column : column + 1])
     message, hint = _words(problem, context)
+    if "begins an escape" in message and error.context_mark:
+        hint = _single_quoted(source.lines[error.context_mark.line][error.context_mark.column :])
     if "not closed" in message and " #" in text[column:]:
         hint = f"` #` begins a comment that hides the rest of the line; {QUOTES} around text with `#`"
     return span.finding("CP101", message, hint)
@@ -42,6 +47,13 @@ def star_hint(source: Source, span: Span) -> str:
     return f"{QUOTES}: `'{word}'`" if 0 < len(word) <= 60 and "'" not in word else QUOTES
 
 
+def _single_quoted(rest: str) -> str:
+    """How to write what stands in double quotes at the beginning of `rest`."""
+    quoted = _QUOTED.match(rest)
+    short = quoted is not None and len(quoted[1]) <= 60 and "'" not in quoted[1]
+    return f"{QUOTES}: `'{quoted[1]}'`" if quoted and short else f"{QUOTES} around patterns"
+
+
 def _bad_start(span: Span, character: str) -> Finding:
     if character == "\t":
         return span.finding("CP101", "a tab cannot indent in YAML", "indent with spaces")
@@ -50,7 +62,7 @@ def _bad_start(span: Span, character: str) -> Finding:
 
 def _words(problem: str, context: str) -> tuple[str, str | None]:
     if "unknown escape" in problem or "invalid Unicode character escape" in problem or "hexdecimal" in problem:
-        return "in double quotes a backslash begins an escape, and this one is unknown", f"{QUOTES} around patterns"
+        return "in double quotes a backslash begins an escape, and this one is unknown", QUOTES
     if "end of stream" in problem and "quoted" in context:
         return "this quote is never closed", "close it on the same line"
     if "mapping values are not allowed" in problem:

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Literal
 
 from ctxpolicy.errors import CtxPolicyError
-from ctxpolicy.policy.model import Summarizer
+from ctxpolicy.policy.model import Compact, Spec, Summarizer
 from ctxpolicy.summarize.request import Reply, Summarize, SummaryRequest
 
 _BARE = ("none", "extract")  # nothing may follow these
 _WANTS = {"scripted": "FILE", "command": "COMMAND", "openai": "MODEL", "anthropic": "MODEL"}
 _WORKS = ", ".join((*_BARE, *(f"{scheme}:{rest}" for scheme, rest in _WANTS.items())))
 
-Spec = str | Summarizer | Summarize
-Summarizers = Spec | Sequence[Spec] | Literal[False] | None  # what a caller may give; False: none, None: the policy's
+Named = str | Summarizer | Summarize
+Summarizers = Named | Sequence[Named] | Literal[False] | None  # what a caller may give; False: none, None: the policy's
 
 
-def summarizer(spec: Spec, base: Path | None = None) -> Summarize | None:
+def summarizer(spec: Named, base: Path | None = None) -> Summarize | None:
     """The summariser that `spec` names; None for `none`. A function is itself.
 
     `base` is the directory that FILE and COMMAND are relative to (default: the current one). Raises CtxPolicyError for
@@ -38,7 +38,7 @@ def summarizer(spec: Spec, base: Path | None = None) -> Summarize | None:
     return _Capped(made, spec.max_tokens) if made and spec.max_tokens else made
 
 
-def summarizers(what: Spec | Sequence[Spec], base: Path | None = None) -> tuple[Summarize, ...]:
+def summarizers(what: Named | Sequence[Named], base: Path | None = None) -> tuple[Summarize, ...]:
     """The summarisers to ask in turn, for one or several specs; `none` ends the list. Raises as `summarizer` does."""
     specs = [what] if isinstance(what, (str, Summarizer)) or callable(what) else what
     return tuple(_until_none(summarizer(spec, base) for spec in specs))
@@ -50,6 +50,13 @@ def declared(specs: Sequence[Summarizer], base: Path | None = None) -> tuple[Sum
     The run goes on with the next one and tells why in an event: a checked policy never raises at run time.
     """
     return tuple(_until_none(_or_unusable(spec, base) for spec in specs))
+
+
+def unusable(spec: Spec, base: Path | None = None) -> list[str]:
+    """Why summarisers that a policy declares cannot be used here; each reason once."""
+    asked = [spec.summarizer, *(r.action.summarizer or () for r in spec.rules if isinstance(r.action, Compact))]
+    made = (one for specs in asked for one in declared(specs, base))
+    return list(dict.fromkeys(one.why for one in made if isinstance(one, Unusable)))
 
 
 def name_of(summarize: Summarize) -> str:

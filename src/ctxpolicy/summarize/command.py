@@ -15,8 +15,8 @@ class Command:
     """Runs a command line, without a shell, for each request.
 
     The prompt is written as UTF-8. The environment also has CTXPOLICY_WORD_LIMIT and CTXPOLICY_MAX_TOKENS, what the
-    reply may have. `timeout` is in seconds; `directory` is where it runs (default: the current one). Calls block; `waits`
-    tells an async caller so.
+    reply may have. `timeout` is in seconds; `directory` is where it runs (default: the current one). Calls block;
+    `waits` tells an async caller so.
     """
 
     waits = True

@@ -20,9 +20,7 @@ FACT = 160  # bytes of one fact; longer ones are shortened
 _SHORT = 400  # bytes; a user message up to this is quoted whole
 
 _STAYS, _HARNESS = b"(stays in the list)", b"(put in by the harness)"
-_LABEL = re2.compile(rb"(?m)^\[\d+\] (.*):$\n?")
-_CALL = re2.compile(rb"(?m)^  calls (\S.*)$")
-_WORDS = re2.compile(rb"(?m)^ *(\S.*?) *$")
+_CALL = b"  calls "
 _ERROR = re2.compile(
     rb"[Ee]rror|ERROR|[Ee]xception|[Ff]ailed|FAIL|[Ff]ailure|[Ff]atal|[Dd]enied|not found|[Nn]o such|panic|[Cc]annot"
 )
@@ -35,21 +33,22 @@ _SUFFIX = (
     "|rb|php|sql|ini|cfg|conf|lock|log|xml|pdf|png|jpe?g|svg|zip|gz|env"
 )
 _FAULTS = ("Errors", "Outcomes")
+_BEFORE = b" \t\r\n\f\"'`(=:,["
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
-_WHOLE = {  # what the group matches is the fact
-    "URLs": re2.compile(rb"(https?://[^\s\"'<>)\]}\\`]*[^\s\"'<>)\]}\\`.,;:])"),
+_SHORT_FACTS = {  # what matches is the fact, but for a delimiter before it; groups would cost a second search
+    "URLs": re2.compile(rb"https?://[^\s\"'<>)\]}\\`]*[^\s\"'<>)\]}\\`.,;:]"),
     "Files": re2.compile(
-        rb"(?m)(?:^|[\s\"'`(=:,\[])((?:~|\.{1,2})?/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:%s)\b|(?:~|\.{1,2})?/(?:[\w.@+-]+/)+[\w@+-]+)"
+        rb"(?m)(?:^|[\s\"'`(=:,\[])(?:(?:~|\.{1,2})?/?(?:[\w.@+-]+/)*[\w.@+-]+\.(?:%s)\b|(?:~|\.{1,2})?/(?:[\w.@+-]+/)+[\w@+-]+)"
         % _SUFFIX.encode()
     ),
     "Identifiers": re2.compile(
-        rb"(\b[A-Z][A-Z0-9]{0,9}-\d{2,9}\b|\b[a-z]{1,3}-\d{3,9}\b|#[A-Z]?\d{2,12}\b|[\w.+-]+@[\w-]+\.[\w.]+\b"
-        rb"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:\d+[a-f]|[a-f]+\d)[0-9a-f]{5,38}\b)"
+        rb"\b[A-Z][A-Z0-9]{0,9}-\d{2,9}\b|\b[a-z]{1,3}-\d{3,9}\b|#[A-Z]?\d{2,12}\b|[\w.+-]+@[\w-]+\.[\w.]+\b"
+        rb"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:\d+[a-f]|[a-f]+\d)[0-9a-f]{5,38}\b"
     ),
     "Figures": re2.compile(
-        rb"(\b[A-Za-z][\w-]{1,30}(?: is | of |: | ?= ?)\$?\d(?:[\d.,]*\d)?%?"
+        rb"\b[A-Za-z][\w-]{1,30}(?: is | of |: | ?= ?)\$?\d(?:[\d.,]*\d)?%?"
         rb"|\b(?:[Pp]ort|[Vv]ersion|[Oo]rder|[Ll]imit|[Tt]imeout|[Bb]udget) #?\d(?:[\d.,]*\d)?"
-        rb"|\b\d(?:[\d.,]*\d)? ?(?:ms|min|seconds|minutes|hours|days|[kKMG]i?B|USD|EUR)\b|\$\d[\d.,]*\d)"
+        rb"|\b\d(?:[\d.,]*\d)? ?(?:ms|min|seconds|minutes|hours|days|[kKMG]i?B|USD|EUR)\b|\$\d[\d.,]*\d"
     ),
 }
 
@@ -64,29 +63,38 @@ class Fact(NamedTuple):
 def facts(span: str) -> dict[str, list[str]]:
     """All facts of a rendered span by section label; each is a piece of one of its lines.
 
-    The short ones (files, URLs, identifiers, figures) come once each and ranked: what somebody said, called or got as an error before what stands
-    in output alone, the most frequent first. The others come in order of appearance.
+    The short ones (files, URLs, identifiers, figures) come once each and ranked: what somebody said, called or got as
+    an error before what stands in output alone, the most frequent first. The others come in order of appearance.
     """
     found, told, output = _read(span)
-    short = {kind: [*_ranked(pattern, told), *_ranked(pattern, output)] for kind, pattern in _WHOLE.items()}
+    short = {kind: [*_ranked(pattern, told), *_ranked(pattern, output)] for kind, pattern in _SHORT_FACTS.items()}
     return found | {kind: list(dict.fromkeys(ranked)) for kind, ranked in short.items()}
 
 
 def worth_keeping(span: str, words: int) -> list[Fact]:
     """The short facts that a note of so many words should have: those that somebody said, called or got as an error.
 
-    One for every ten words, the most frequent first, of each kind in turn: no kind crowds out another.
+    One for every ten words, the most frequent first, of each kind in turn: no kind crowds out another. Where nobody
+    said any, they are those of the output.
     """
-    _, told, _ = _read(span)
-    ranked = [[_fact(kind, text) for text in _ranked(pattern, told)] for kind, pattern in _WHOLE.items()]
+    _, told, output = _read(span)
+    ranked = _by_kind(told) if any(_by_kind(told)) else _by_kind(output)
     turns = (fact for turn in zip_longest(*ranked) for fact in turn if fact is not None)
     return list(islice(dict.fromkeys(turns), max(1, words // 10)))
+
+
+def _by_kind(text: bytes) -> list[list[Fact]]:
+    return [[_fact(kind, fact) for fact in _ranked(pattern, text)] for kind, pattern in _SHORT_FACTS.items()]
 
 
 def missing(facts: Sequence[Fact], note: str) -> list[str]:
     """Those of the facts that the note lacks; the case of letters and the kind of space do not count."""
     text, numbers = _plain(note), set(_NUMBER.findall(note))
-    return [fact.text for fact in facts if fact.core not in numbers and _plain(fact.core) not in text]
+    return [
+        fact.text
+        for fact in facts
+        if (_plain(fact.text) not in text if fact.core == fact.text else fact.core not in numbers)
+    ]
 
 
 def _plain(text: str) -> str:
@@ -117,25 +125,28 @@ def _read(span: str) -> tuple[dict[str, list[str]], bytes, bytes]:
 
 def _ranked(pattern: re2._Regexp, text: bytes) -> list[str]:
     """What the pattern finds, each once, the most frequent first."""
-    counted = Counter(fact for fact in pattern.findall(text) if len(fact) <= FACT)
-    return [fact for data, _ in counted.most_common() if (fact := _decoded(data))]
+    found = [text[match.start() : match.end()].lstrip(_BEFORE) for match in pattern.finditer(text)]
+    ranked = (fact for fact, _ in Counter(found).most_common() if len(fact) <= FACT)
+    return [fact for data in ranked if (fact := _decoded(data))]
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Label and content of each message; a text without labels is one message of nobody."""
-    labels = list(_LABEL.finditer(data))
-    if not labels:
-        yield b"", data
-    ends = [*(label.start() for label in labels[1:]), len(data)]
-    for label, end in zip(labels, ends, strict=False):
-        yield label.group(1), data[label.end() : end]
+    """Label and content of each message; a text without labels is one message of nobody.
+
+    Content is indented, so that a line that begins with a bracket is a label.
+    """
+    for piece in (b"\n" + data).split(b"\n["):
+        line, _, block = piece.partition(b"\n")
+        number, _, label = line.removesuffix(b":").partition(b"] ")
+        yield (label, block) if number.isdigit() else (b"", piece)
 
 
 def _of_block(label: bytes, block: bytes) -> Iterator[tuple[str, bytes]]:
     if label.startswith(b"user") and not label.endswith(_HARNESS):
         yield from (("User said", line) for line in _lines(block, None if len(block) <= _SHORT else 3))
     elif label.startswith(b"assistant"):
-        yield from (("Commands", _shortened(m.group(1))) for m in _CALL.finditer(block))
+        calls = (line for line in block.split(b"\n") if line.startswith(_CALL)) if _CALL in block else ()
+        yield from (("Commands", _shortened(line[len(_CALL) :])) for line in calls)
         told = [line for line in _lines(block, 3) if not line.startswith(b"calls ")]
         yield from (("Assistant said", line) for line in sorted(told, key=len)[-1:])  # not a bare "So:"
     else:
@@ -149,7 +160,8 @@ def _of_block(label: bytes, block: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _lines(block: bytes, most: int | None) -> Iterator[bytes]:
     """The first lines that are not blank, without their indent."""
-    return (_shortened(match.group(1)) for match in islice(_WORDS.finditer(block), most))
+    lines = (line.strip() for line in block.split(b"\n"))
+    return (_shortened(line) for line in islice(filter(None, lines), most))
 
 
 def _lines_around(pattern: re2._Regexp, block: bytes) -> Iterator[bytes]:

@@ -127,7 +127,7 @@ def _echo(words: list[str], request: SummaryRequest) -> str | None:
     orders = request.prompt.replace(request.span, "\n").replace(request.previous or request.span, "\n")
     if start in _joined(_words(orders)):
         return "the reply begins by echoing the prompt"
-    if start in _joined(_words(request.span[: _BEGINNING * 20])[:_BEGINNING]):
+    if start in _joined(_words(_LABEL.sub("", request.span[: _BEGINNING * 20]))[:_BEGINNING]):
         return "the reply begins by echoing the span"
     return None
 
@@ -136,7 +136,7 @@ def _copy(words: list[str], request: SummaryRequest) -> str | None:
     """The longest run of the reply that stands in the span word for word, found by blocks of half the least length."""
     if len(words) < _COPY:
         return None
-    span = _joined(_words(_LABEL.sub("", request.span)))
+    span = _joined(_words(_QUOTED.sub(" ", _LABEL.sub("", request.span))))
     half = _COPY // 2
     longest = run = 0
     for start in range(0, len(words) - half + 1, half):

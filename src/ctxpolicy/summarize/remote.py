@@ -116,7 +116,7 @@ class Remote:
         return self._read(body)
 
     def _body(self, response: Any, end: float) -> bytes:
-        """The answer's bytes. A server that trickles would never meet the SDK's time-out, which is between two bytes."""
+        """The answer's bytes. The SDK's time-out is between two bytes: a server that trickles would never meet it."""
         body = bytearray()
         try:
             for chunk in response.iter_bytes():

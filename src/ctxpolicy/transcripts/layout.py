@@ -20,6 +20,9 @@ COLLECTIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
+_ITEMS = ("reasoning", "item_reference", "compaction", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
+
+
 def is_message(value: Any) -> bool:
     """True for what is meant as a message, whether or not its role is known."""
     return isinstance(value, dict) and ("role" in value or is_item(value))
@@ -30,7 +33,7 @@ def is_item(value: dict[str, Any]) -> bool:
     kind = value.get("type")
     if not isinstance(kind, str) or "role" in value:
         return False
-    return kind in ("reasoning", "item_reference", "compaction") or kind.endswith(("_call", "_call_output"))
+    return kind in _ITEMS or kind.endswith(("_call", "_output"))
 
 
 def system_of(around: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ _FLAGS = ("opening", "superseded")
 
 def covers(wide: Match, narrow: Match) -> bool:
     """True only if `wide` surely matches every message that `narrow` matches. Where in doubt, False."""
-    if wide.everything or wide == narrow:
+    if wide.everything or (wide == narrow and repr(wide) == repr(narrow)):  # 1 equals True, and does not match it
         return True
     if narrow.any_ and all(covers(wide, one) for one in narrow.any_):
         return True

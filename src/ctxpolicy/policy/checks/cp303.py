@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxpolicy.policy.checks import cp304
 from ctxpolicy.policy.checks.lines import ANY_LIMIT, comparable, lines, said
 from ctxpolicy.policy.checks.problem import Also, Context, Problem
 from ctxpolicy.policy.checks.walk import action_of, rules
@@ -31,9 +32,12 @@ from ctxpolicy.policy.model import When
 
 def check(context: Context) -> Iterator[Problem]:
     limit = context.limit or ANY_LIMIT
+    too_early = {problem.path[:2] for problem in cp304.check(context)}  # moving the trigger mends the goal as well
     for path, rule in rules(context.spec):
         until = getattr(rule.action, "until", None)
-        if rule.when is None or not isinstance(until, When) or not comparable(context, rule.when, until):
+        if rule.when is None or not isinstance(until, When) or path in too_early:
+            continue
+        if not comparable(context, rule.when, until):
             continue
         goals, starts = lines(until, "below", limit), lines(rule.when, "above", limit)
         for fact in sorted(goals.keys() & starts.keys()):
