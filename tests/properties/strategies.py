@@ -397,11 +397,12 @@ _SEND = {"mask": _mask_rule, "cut": _cut_rule, "compact": _compact_rule, "evict"
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> Doc:
-    """Policies without a budget. Eviction acts above the pressure at which compaction does, as the checks ask."""
+def documents(draw: st.DrawFn, tight: bool = False) -> Doc:
+    """Policies without a budget; a `tight` one ends with an eviction. Eviction acts above the pressure at which compaction does, as the checks ask."""
     kinds = draw(
         st.lists(st.sampled_from(("mask", "cut", "compact", "compact", "evict", "evict")), min_size=1, max_size=3)
     )
+    kinds += ["evict"] if tight and "evict" not in kinds else []
     rules = _append_rules(draw)
     low = draw(st.sampled_from((0.4, 0.6)))
     for i, kind in enumerate(kinds):
@@ -413,9 +414,9 @@ def documents(draw: st.DrawFn) -> Doc:
     return made
 
 
-def budget(draw: st.DrawFn, tokens: int) -> Doc:
+def budget(draw: st.DrawFn, tokens: int, tight: bool) -> Doc:
     """A budget that a list of so many tokens fills to somewhere between a half and four times."""
-    share = draw(st.sampled_from((0.25, 0.35, 0.5, 0.7, 1.0, 2.0)))
+    share = draw(st.sampled_from((0.25, 0.35, 0.5) if tight else (0.25, 0.35, 0.5, 0.7, 1.0, 2.0)))
     made: Doc = {"window": max(80, int(tokens * share)), "media": {"image": 120}}
     return made | _maybe(draw, ratio=(0.9,), counter=("chars", "estimate"), reserve=(10,), tools_tokens=(25,))
 
@@ -500,10 +501,11 @@ def is_valid(doc: Doc) -> bool:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, most: int = 18) -> Scenario:
+def scenarios(draw: st.DrawFn, most: int = 18, tight: bool = False) -> Scenario:
+    """Runs of up to `most` moves. `tight`: for what only shows where messages leave."""
     messages = draw(transcripts(most))
-    doc = draw(documents())
-    doc["budget"] = budget(draw, _cost(messages))
+    doc = draw(documents(tight))
+    doc["budget"] = budget(draw, _cost(messages), tight)
     if not is_valid(doc):  # goals on other facts than pressure may stand above their trigger
         doc = _plain_goals(doc)
         assume(is_valid(doc))

@@ -50,7 +50,7 @@ def test_the_input_is_not_changed_and_what_stays_is_the_same_object(scenario: Sc
 # ---- 2. whole units --------------------------------------------------------------------------------------------------
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_a_unit_stays_or_leaves_whole(scenario: Scenario) -> bool:
     result, reference = applied(scenario), reader(scenario)
     gone = {i for i, d in enumerate(result.decisions) if d.fate in GONE}
@@ -91,7 +91,7 @@ def with_one_send_rule(scenario: Scenario) -> Scenario:
 # ---- 4. order, never empty, a user message, the last message ---------------------------------------------------------
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_order_is_kept_something_stays_and_the_last_message_stays_last(scenario: Scenario) -> bool:
     result = applied(scenario)
     place = {id(message): i for i, message in enumerate(scenario.messages)}
@@ -102,7 +102,7 @@ def test_order_is_kept_something_stays_and_the_last_message_stays_last(scenario:
     return acted(result)
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_a_user_message_remains_where_there_was_one(scenario: Scenario) -> bool:
     result, reference = applied(scenario), reader(scenario)
     users = [i for i, m in enumerate(reference.items) if m.role == "user"]
@@ -138,7 +138,7 @@ def test_where_nothing_acts_the_output_is_the_input_object_for_object(scenario: 
     return False
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_the_prefix_before_the_first_edit_is_untouched(scenario: Scenario) -> bool:
     result = applied(scenario)
     first = next((i for i, d in enumerate(result.decisions) if d.fate not in STAYS), len(scenario.messages))
@@ -261,7 +261,7 @@ def form(call: Wire) -> tuple[str, str]:
 # ---- 8. nothing lost -------------------------------------------------------------------------------------------------
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_what_was_removed_is_restored(scenario: Scenario) -> bool:
     archive = MemoryArchive()
     result = applied(scenario, archive=archive)
@@ -347,7 +347,7 @@ def assert_counted(usage: Any, items: list[M], fixed: int) -> None:
         assert usage[role] == sum(m.cost for m in items if m.role == role)
 
 
-@proves(scenario=scenarios(), full=st.sampled_from((False, False, False, True)))
+@proves(scenario=scenarios(tight=True), full=st.sampled_from((False, False, False, True)))
 def test_each_event_begins_where_the_one_before_ended(scenario: Scenario, full: bool) -> bool:
     result = applied(scenario, archive=Full() if full else None)
     used = result.usage.before["total"]
@@ -379,7 +379,7 @@ def test_decisions_agree_with_the_output(scenario: Scenario) -> bool:
     return acted(result)
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_an_archive_that_fails_undoes_everything(scenario: Scenario) -> bool:
     result = applied(scenario)
     failing = scenario.apply(archive=Full())

@@ -15,7 +15,7 @@ from properties.strategies import Scenario, Wire, scenarios
 WAYS = ("originals", "returned", "returned without state")
 
 
-@proves(scenario=scenarios(), way=st.sampled_from(WAYS), cuts=st.sets(st.integers(1, 40), max_size=3))
+@proves(scenario=scenarios(tight=True), way=st.sampled_from(WAYS), cuts=st.sets(st.integers(1, 40), max_size=3))
 def test_everything_is_restored_after_many_rounds(scenario: Scenario, way: str, cuts: set[int]) -> bool:
     applied(scenario)  # not one that a refuse rule turns away
     archive = MemoryArchive()
@@ -44,7 +44,7 @@ def rounds(
         shown, start = result.messages, stop
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_originals_with_the_state_give_the_same_bytes_and_ask_nothing_twice(scenario: Scenario) -> bool:
     first = applied(scenario)
     summarize = scenario.summarizer()
@@ -58,7 +58,7 @@ def test_originals_with_the_state_give_the_same_bytes_and_ask_nothing_twice(scen
     return acted(first)
 
 
-@proves(scenario=scenarios(), keep=st.integers(0, 40))
+@proves(scenario=scenarios(tight=True), keep=st.integers(0, 40))
 def test_a_changed_history_never_breaks_a_list(scenario: Scenario, keep: int) -> bool:
     """State of another history: edits that do not fit are dropped with an event, and nothing is lost or raised."""
     first = applied(scenario)
@@ -74,7 +74,7 @@ def test_a_changed_history_never_breaks_a_list(scenario: Scenario, keep: int) ->
     return acted(first)
 
 
-@proves(scenario=scenarios())
+@proves(scenario=scenarios(tight=True))
 def test_a_window_decides_as_apply_does(scenario: Scenario) -> bool:
     result = applied(scenario)
     window = scenario.policy.window(summarize=scenario.summarizer(), archive=MemoryArchive())

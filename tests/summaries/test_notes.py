@@ -118,9 +118,18 @@ def test_nothing_is_not_put_to_the_gate() -> None:
 
 def test_a_reply_that_took_all_it_was_allowed_was_cut() -> None:
     full = {"completion_tokens": 600}
-    assert verdict(SummaryReply(NOTE, "stop", usage=full)) == "the reply was cut at its limit of 600 tokens"
-    assert verdict(SummaryReply(NOTE, "stop", usage={"output_tokens": 600})) is not None
-    assert verdict(SummaryReply(NOTE, "stop", usage={"completion_tokens": 599})) is None
+    assert verdict(SummaryReply(NOTE, usage=full)) == "the reply was cut at its limit of 600 tokens"
+    assert verdict(SummaryReply(NOTE, usage={"output_tokens": 600})) is not None
+    assert verdict(SummaryReply(NOTE, usage={"completion_tokens": 599})) is None
+    assert verdict(SummaryReply(NOTE, "stop", usage=full)) is None  # it says so, and may have been allowed more
+
+
+def test_a_note_may_begin_with_the_users_words_in_quotes() -> None:
+    task = "Move the importer to port 8443 and do not touch deploy.sh, whatever happens in between."
+    request = asking(SPAN)
+    request = SummaryRequest(f"The task: {task}\n{request.prompt}", SPAN, 200, "compact", 600)
+    assert not isinstance(weigh(f'"{task}" {NOTE}', request, "NOTHING", None), Refused)
+    assert isinstance(weigh(f"{task} {NOTE}", request, "NOTHING", None), Refused)
 
 
 def test_a_copy_is_told_with_its_length() -> None:

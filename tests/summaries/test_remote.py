@@ -66,6 +66,11 @@ def test_the_policy_says_where_and_which_key_and_how_much(endpoint: Server, monk
     assert endpoint.asked[0]["max_tokens"] == 5000
 
 
+def test_a_reply_that_took_all_it_was_allowed_was_cut_whatever_the_server_says(endpoint: Server) -> None:
+    assert ask(max_tokens=20).finish_reason == "length"
+    assert ask(max_tokens=21).finish_reason == "stop"
+
+
 def test_a_server_at_home_needs_no_key(endpoint: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     assert ask().text == NOTE

@@ -17,6 +17,7 @@ _ROLES = {role: role for role in ("system", "developer", "user", "assistant")}
 _TEXT = ("input_text", "output_text", "text")
 _MEDIA = {"input_image": "image", "computer_screenshot": "image", "input_audio": "audio", "input_file": "file"}
 _ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}  # those that may be written anew
+_OUTPUTS = {"mcp_approval_request": "mcp_approval_response", "tool_search_call": "tool_search_output"}
 _STANDS_ALONE = ("compaction", "context_compaction", "compaction_summary")
 
 
@@ -92,12 +93,27 @@ def say(text: str) -> dict[str, Any]:
 
 def answer(message: Message, text: str) -> dict[str, Any]:
     """A short tool result in place of this one."""
-    return {"type": message.wire["type"], "call_id": message.result_of, "output": text}
+    return _output(message.wire["type"], message.result_of, text)
 
 
 def result(message: Message, call: Call, text: str) -> dict[str, Any]:
     """A tool result for a call of the message."""
-    return {"type": f"{message.wire['type']}_output", "call_id": call.id, "output": text}
+    kind = message.wire["type"]
+    return _output(_OUTPUTS.get(kind, f"{kind}_output"), call.id, text)
+
+
+def _output(kind: str, call_id: str | None, text: str) -> dict[str, Any]:
+    """An output of that type; those of built-in tools have forms of their own."""
+    if kind == "mcp_approval_response":
+        return {"type": kind, "approval_request_id": call_id, "approve": False, "reason": text}
+    more: dict[str, Any] = {"output": text}
+    if kind == "shell_call_output":
+        more = {"output": [{"stdout": "", "stderr": text, "outcome": {"type": "exit", "exit_code": 1}}]}
+    elif kind == "apply_patch_call_output":
+        more = {"status": "failed", "output": text}
+    elif kind == "tool_search_output":
+        more = {"execution": "client", "tools": []}
+    return {"type": kind, "call_id": call_id, **more}
 
 
 def with_text(wire: dict[str, Any], text: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ class Pairing:
 
     def __init__(self, format: Format, numbered: Iterable[Numbered], note: Note) -> None:
         self._format, self._note = format, note
+        self._made: set[int] = set()  # wire messages that are new
         self.list = [part for index, wire in numbered for part in format.read(wire, index)]
 
     def pair(self) -> None:
@@ -42,9 +43,9 @@ class Pairing:
         return segment([Item(message, message.role, 0, i, i + 1) for i, message in enumerate(self.list)])
 
     def _answer(self, found: Structure) -> None:
-        """Give every dead call a result that says so."""
+        """Give every call that will not be answered any more a result that says so."""
         added: dict[int, list[Message]] = {}
-        for head in found.dead:
+        for head in self._given_up(found):
             unit = found.unit(head)
             done = [self.list[i].result_of for i in unit if self.list[i].role == "tool"]
             last = max(unit) if done else self._turn_end(head)
@@ -55,9 +56,18 @@ class Pairing:
                     elif self.list[i].role == "assistant" and call.id is not None:
                         wire = self._format.result(self.list[i], call, NO_RESULT)
                         made = self._format.read(wire, self.list[i].index)[0]
+                        self._made.add(id(made.wire))
                         added.setdefault(last, []).append(msgspec.structs.replace(made, result_of=call.id))
                         self._note("dead", self.list[i].index, f"answered the call of {call.tool}")
         self.list = [m for i, message in enumerate(self.list) for m in (message, *added.get(i, ()))]
+
+    def _given_up(self, found: Structure) -> list[int]:
+        """Units with dead calls, and the last one where its results are in, or the list goes on with something else."""
+        return sorted({*found.dead, *(head for head in found.outstanding if self._is_over(found, head))})
+
+    def _is_over(self, found: Structure, head: int) -> bool:
+        results = (self.list[i] for i in found.unit(head) if self.list[i].role == "tool")
+        return any(other != head for other in found.head[head:]) or any(map(_is_in_user_message, results))
 
     def _turn_end(self, position: int) -> int:
         """The last message of the assistant turn that goes on from here."""
@@ -96,12 +106,17 @@ class Pairing:
         before: Message | None = None
         for message in self.list:
             same = before is not None and message.origin is not None and message.origin is before.origin
-            if before is not None and (same or _both_results(before, message)) and _has_blocks(message):
+            if before is not None and (same or self._belong_together(before, message)):
                 out[-1] = [*out[-1], message]
             else:
                 out.append([message])
             before = message
         return [self._one(group) for group in out]
+
+    def _belong_together(self, a: Message, b: Message) -> bool:
+        """True for a new result beside another, where the format has them in one user message."""
+        new = id(a.wire) in self._made or id(b.wire) in self._made
+        return new and _is_in_user_message(a) and _is_in_user_message(b)
 
     def _one(self, group: list[Message]) -> Numbered:
         wires = self._format.join(group)
@@ -116,7 +131,6 @@ def _has_blocks(message: Message) -> bool:
     return isinstance(message.wire.get(blocks_key(message.wire)), list)
 
 
-def _both_results(a: Message, b: Message) -> bool:
-    """True for results that Anthropic and Gemini want in one user message, when one of them is new there."""
-    in_user = a.wire.get("role") == b.wire.get("role") == "user" and a.role == b.role == "tool"
-    return in_user and _has_blocks(a) and a.origin is not b.origin
+def _is_in_user_message(message: Message) -> bool:
+    """True for a tool result that is a block of a user message, as Anthropic and Gemini have them."""
+    return message.role == "tool" and message.wire.get("role") == "user" and _has_blocks(message)

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from ctxpolicy.policy.model import KeepFacts
-from ctxpolicy.summarize.reply import Note, Refused, judge
+from ctxpolicy.summarize.reply import Note, Refused, judge, spent
 from ctxpolicy.summarize.request import SummaryReply, SummaryRequest
 
 ALSO = "Also in it, word for word:"  # before the facts that `on_missing: append` adds
@@ -29,6 +29,7 @@ _WORD = re.compile(
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»")
+_QUOTES = ('"', "“", "„", "«", ">")
 _LABEL = re.compile(r"(?m)^\s*\[\d+\] (?:user|assistant|system|developer|tool result)\b[^\n]{0,80}:\s*$")
 _REFUSAL = re.compile(
     r"\W*(?:i[’']?m|i am) (?:sorry|unable|not able)\b|\W*i (?:cannot|can[’']?t|won[’']?t) "
@@ -77,13 +78,13 @@ def fault(reply: SummaryReply, request: SummaryRequest) -> str | None:
     words = _words(text)
     if loop := _loop(words, request):
         return loop
-    return _echo(words, request) or _copy(_words(_QUOTED.sub(" ", text)), request)
+    echo = None if text.lstrip().startswith(_QUOTES) else _echo(words, request)  # a note may begin with a quotation
+    return echo or _copy(_words(_QUOTED.sub(" ", text)), request)
 
 
 def _at_its_limit(reply: SummaryReply, request: SummaryRequest) -> bool:
-    """Some servers say `stop` for a reply that took every token it was allowed."""
-    used = (reply.usage or {}).get("completion_tokens") or (reply.usage or {}).get("output_tokens")
-    return isinstance(used, int) and used >= request.max_tokens
+    """A reply that took every token it was allowed, from a summariser that does not say why it ended."""
+    return reply.finish_reason is None and spent(reply).output >= request.max_tokens
 
 
 def _words(text: str) -> list[str]:
@@ -124,7 +125,9 @@ def _echo(words: list[str], request: SummaryRequest) -> str | None:
     if len(words) < _ECHO:
         return None
     start = _joined(words[:_ECHO])
-    orders = request.prompt.replace(request.span, "\n").replace(request.previous or request.span, "\n")
+    orders = request.prompt
+    for part in filter(None, (request.span, request.previous)):
+        orders = orders.replace(part, "\n")
     if start in _joined(_words(orders)):
         return "the reply begins by echoing the prompt"
     if start in _joined(_words(_LABEL.sub("", request.span[: _BEGINNING * 20]))[:_BEGINNING]):

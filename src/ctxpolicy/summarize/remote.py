@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.policy.model import Summarizer
+from ctxpolicy.summarize.reply import spent
 from ctxpolicy.summarize.request import SummaryReply, SummaryRequest
 
 _FIRST_WAIT = 0.5  # seconds before the second try, then twice as long each time: what the SDKs do
@@ -113,7 +115,7 @@ class Remote:
             raise self._status(error.status_code, error.response, error.body) from None
         except sdk.APIConnectionError as error:
             raise _Passing(self._clean(f"cannot reach {self._where}: {error.__cause__ or error}")) from None
-        return self._read(body)
+        return _ended(self._read(body), request.max_tokens)
 
     def _body(self, response: Any, end: float) -> bytes:
         """The answer's bytes. The SDK's time-out is between two bytes: a server that trickles would never meet it."""
@@ -164,6 +166,11 @@ class Remote:
     def _clean(self, text: str) -> str:
         """The text without the key, should a server have said it."""
         return text.replace(self._key, "[key]") if self._key else text
+
+
+def _ended(reply: SummaryReply, allowed: int) -> SummaryReply:
+    """The reply, cut off where it took every token it was allowed: some servers say `stop` all the same."""
+    return replace(reply, finish_reason="length") if spent(reply).output >= allowed else reply
 
 
 def _without_user(url: str) -> str:
