@@ -16,6 +16,7 @@ from ctxpolicy.items import Item, Tally
 from ctxpolicy.marks import Mark
 from ctxpolicy.messages import Message
 from ctxpolicy.values import reference
+from ctxpolicy.view import View
 
 # Stands in for a reference while a gap is priced. No reference costs more under any counter (letters and digits that
 # alternate are the most words), so a gap never turns out dearer than it was priced.
@@ -50,11 +51,11 @@ class Run(msgspec.Struct):
 class Gaps:
     """The runs taken so far. `saved` is the tally that the list loses when they are made, markers priced in."""
 
-    def __init__(self, items: Sequence[Item], mark: Mark, price: Callable[[str], int]) -> None:
-        self._items, self._mark, self._cost = items, mark, price
+    def __init__(self, view: View, mark: Mark, price: Callable[[str], int]) -> None:
+        self._items, self._live, self._mark, self._cost = view.items, view.live, mark, price
         self._by_start: dict[int, Run] = {}
         self._by_stop: dict[int, Run] = {}
-        self.saved = Tally({})
+        self.saved = Tally()
 
     def take(self, start: int, stop: int) -> Run:
         """Take positions out. They must not have been taken before."""
@@ -82,18 +83,18 @@ class Gaps:
         return Change(run.start, run.stop, self._text(run, ref), ref)
 
     def _neighbour(self, position: int, index: dict[int, Run], edge: int) -> Run | None:
-        """The run or old marker that touches this edge."""
+        """The run that touches this edge, or the old marker; one in the live tail stays as it is."""
         if edge in index:
             run = index[edge]
             del self._by_start[run.start], self._by_stop[run.stop]
             self._settle(run, -1)
             return run
-        if 0 <= position < len(self._items) - 1 and self._items[position].ours == "gap":
+        if 0 <= position < len(self._items) and self._items[position].ours == "gap" and not self._live[position]:
             return self._measured(position, position + 1)
         return None
 
     def _measured(self, start: int, stop: int) -> Run:
-        run = Run(start, stop, Tally({}), 0, 0, 0)
+        run = Run(start, stop, Tally(), 0, 0, 0)
         for item in self._items[start:stop]:
             run.out.add(item)
             run.count += item.count
@@ -109,7 +110,6 @@ class Gaps:
         if run.made:
             self.saved = self.saved.plus(run.out, sign)
             self.saved.tokens -= sign * run.price
-            self.saved.roles["injected"] = self.saved.roles.get("injected", 0) - sign * run.price
 
     def _price(self, run: Run) -> int:
         return self._cost(self._text(run, _DEAREST_REF))

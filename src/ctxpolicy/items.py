@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -51,10 +52,14 @@ class Item(msgspec.Struct):
 
 
 class Tally(msgspec.Struct):
-    """Running totals over a working list; adding and removing an item costs the same however long the list is."""
+    """Running totals over a working list; adding and removing an item costs the same however long the list is.
 
-    roles: dict[str, int] = {}
+    `fixed` is the tokens of system and developer messages.
+    """
+
     tokens: int = 0
+    fixed: int = 0
+    tool_tokens: int = 0
     messages: int = 0
     results: int = 0
     turns: int = 0
@@ -69,8 +74,11 @@ class Tally(msgspec.Struct):
     def add(self, item: Item, sign: int = 1) -> None:
         """Count an item in (or out, with sign -1). Markers and summaries are tokens but no messages."""
         role, tokens = item.role, item.tokens * sign
-        self.roles[role] = self.roles.get(role, 0) + tokens
         self.tokens += tokens
+        if role == "tool":
+            self.tool_tokens += tokens
+        elif role in ("system", "developer"):
+            self.fixed += tokens
         if item.ours is None:
             self.messages += sign
             if role == "user":
@@ -79,17 +87,25 @@ class Tally(msgspec.Struct):
                 self.results += sign
 
     def copy(self) -> Tally:
-        return Tally(dict(self.roles), self.tokens, self.messages, self.results, self.turns)
+        return Tally(self.tokens, self.fixed, self.tool_tokens, self.messages, self.results, self.turns)
 
     def plus(self, other: Tally, sign: int = 1) -> Tally:
-        roles = {r: self.roles.get(r, 0) + sign * other.roles.get(r, 0) for r in {**self.roles, **other.roles}}
         return Tally(
-            roles,
             self.tokens + sign * other.tokens,
+            self.fixed + sign * other.fixed,
+            self.tool_tokens + sign * other.tool_tokens,
             self.messages + sign * other.messages,
             self.results + sign * other.results,
             self.turns + sign * other.turns,
         )
+
+
+def by_role(items: Iterable[Item]) -> Counter[str]:
+    """Tokens by role as read."""
+    roles: Counter[str] = Counter()
+    for item in items:
+        roles[item.role] += item.tokens
+    return roles
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -125,18 +141,23 @@ class Load(msgspec.Struct, frozen=True):
         """Tokens of everything sent, by the plain counter."""
         return tally.tokens + self.tools + self.system + self.overhead
 
-    def by_role(self, tally: Tally) -> dict[str, int]:
-        """Tokens by role as read; a system text beside the list counts as system."""
-        if not self.system:
-            return dict(tally.roles)
-        return {**tally.roles, "system": tally.roles.get("system", 0) + self.system}
+    def used_by(self, roles: Mapping[str, int]) -> int:
+        """The same from tokens by role."""
+        return sum(roles.values()) + self.tools + self.system + self.overhead
+
+    def by_role(self, roles: Mapping[str, int]) -> dict[str, int]:
+        """Tokens in all, as `total`, and by role; a system text beside the list counts as system."""
+        told = {"total": self.used_by(roles), **{role: tokens for role, tokens in roles.items() if tokens}}
+        if self.system:
+            told["system"] = told.get("system", 0) + self.system
+        return told
 
     def facts(self, tally: Tally) -> Facts:
         return Facts(
             self.used(tally) * self.factor,
             self.limit,
             tally.messages,
-            tally.roles.get("tool", 0),
+            tally.tool_tokens,
             tally.results,
             tally.turns,
         )

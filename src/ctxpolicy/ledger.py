@@ -10,9 +10,9 @@ from ctxpolicy.state import START, chain
 
 
 class Ledger:
-    """Counts and, once there is an edit to guard, digests the messages that came in.
+    """Counts the messages that came in and, once an edit needs it, digests them.
 
-    Nothing is hashed while no message of the list has been edited.
+    Nothing is hashed before `digests` is first asked for.
     """
 
     def __init__(self) -> None:
@@ -28,15 +28,12 @@ class Ledger:
 
     def digests(self, items: Sequence[Item]) -> Mapping[int, str]:
         """The digests (hex) by length, for every place that an edit of these items needs, or a later one may need."""
-        untils = {item.edit.until for item in items if item.edit is not None}
-        if not untils:
-            return {}
         at = self.length - len(self._waiting)
         for n, wire in enumerate(self._waiting, at + 1):
             self._digest = chain(self._digest, wire)
             self._at[n] = self._digest.hex()
         self._waiting = []
         if len(self._at) > 2 * len(items) + 64:  # forget what no item can need any more
-            needed = untils | {item.end for item in items}
+            needed = {item.end for item in items} | {item.edit.until for item in items if item.edit is not None}
             self._at = {n: digest for n, digest in self._at.items() if n in needed or n > items[-1].end}
         return self._at

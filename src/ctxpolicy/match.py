@@ -140,7 +140,7 @@ def test(match: Match, limit: int) -> Test:
     if match.any_ is not None:
         choices = [test(m, limit) for m in match.any_]
         tests.append(lambda item: any(choice(item) for choice in choices))
-    return _conjunction(tests)
+    return conjunction(tests)
 
 
 def _own_test(match: Match, limit: int) -> Test:
@@ -172,10 +172,11 @@ def _own_test(match: Match, limit: int) -> Test:
         tests.append(lambda item: any(needle in item.message.text for needle in needles))
     if match.regex is not None:
         tests.append(_regex_test(match.regex))
-    return _conjunction(tests)
+    return conjunction(tests)
 
 
-def _conjunction(tests: list[Test]) -> Test:
+def conjunction(tests: list[Test]) -> Test:
+    """One test that holds where all do; none always holds."""
     if len(tests) == 1:
         return tests[0]
     if len(tests) == 2:

@@ -7,6 +7,9 @@ from typing import Any
 import msgspec
 
 
+WIRE_ROLES = ("system", "developer", "user", "assistant", "tool")
+
+
 class Call(msgspec.Struct, frozen=True):
     """A tool call. `arguments` is the text as it stands on the wire (normally a JSON object)."""
 

@@ -251,8 +251,7 @@ class _Run:
 
     def check_room(self) -> None:
         """Say so when tools and system alone reach the limit: nothing a rule does can make the list fit."""
-        fixed = self.load.tools + self.load.system + self.load.overhead + self.tally.roles.get("system", 0)
-        fixed += self.tally.roles.get("developer", 0)
+        fixed = self.load.tools + self.load.system + self.load.overhead + self.tally.fixed
         if fixed >= self.load.limit:
             used = self.load.used(self.tally)
             why = f"no room: tools and system alone take {fixed:,} of {self.load.limit:,} tokens"

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ctxpolicy.items import Item
-from ctxpolicy.match import Test, by_message_alone, test
+from ctxpolicy.match import Test, by_message_alone, conjunction, test
+from ctxpolicy.messages import WIRE_ROLES
 from ctxpolicy.policy.model import Match, ReadAs
 
 Reader = Callable[[Item], str | None]
@@ -25,12 +26,16 @@ def reader_maker(entries: Sequence[ReadAs], limit: int) -> Callable[[], Reader] 
 
 def _reader(entries: Sequence[ReadAs], limit: int) -> Reader:
     counters: list[Test] = []
-    tests = [(_counted(entry.match, limit, counters), entry.as_) for entry in entries]
+    tests = [(entry.match.role, _counted(entry.match, limit, counters), entry.as_) for entry in entries]
+    by_role = {wire: [(t, as_) for roles, t, as_ in tests if roles is None or wire in roles] for wire in WIRE_ROLES}
 
     def read(item: Item) -> str | None:
         for count in counters:  # every rank counts every message, whichever entry decides in the end
             count(item)
-        return next((role for matches, role in tests if matches(item)), None)
+        for matches, as_ in by_role[item.role]:
+            if matches(item):
+                return as_
+        return None
 
     return read
 
@@ -52,14 +57,15 @@ def _counted(match: Match, limit: int, counters: list[Test]) -> Test:
 
 def _ranked(match: Match, others: list[Test], limit: int, counters: list[Test]) -> Test:
     if match.oldest is None:
-        return lambda item: all(t(item) for t in others)
+        return conjunction(others)
     rank = match.oldest
     room = float(rank.count if rank.count is not None else rank.amount.of(limit) if rank.amount else 0)
+    matches = conjunction(others)
     inside = False  # the answer for the message that is being read
 
     def count(item: Item) -> bool:
         nonlocal room, inside
-        inside = all(t(item) for t in others)
+        inside = matches(item)
         if inside:
             room -= 1 if rank.count is not None else item.tokens
             inside = room >= 0

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from ctxpolicy.decide import decisions
 from ctxpolicy.drivers import Effects
 from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.intake import Intake
-from ctxpolicy.items import Item, Load, Tally
+from ctxpolicy.items import Item, Load, Tally, by_role
 from ctxpolicy.ledger import Ledger
 from ctxpolicy.memory import Memory
 from ctxpolicy.pipeline import Arrival, Outcome, Pipeline, Running, arrive, run
@@ -35,6 +36,10 @@ class Session:
         self._intake = Intake(pipeline.reading)
         self._ledger = Ledger()
         self._count = 0  # of the caller's messages
+        self._roles: Counter[str] = Counter()  # tokens by role of `items`, and of `_given`
+        self._given_roles: Counter[str] = Counter()
+        self._wires: list[Any] | None = []  # the wire messages of `items`; None: to be joined anew
+        self._edited = False  # some message is not as it came in
         self._given: list[Item] = []  # the input of the next run: items as they came in, before append rules cut them
         self._arrivals: list[Arrival] = []  # cut, but not archived yet
         self._due: list[int] = []  # positions that the append rules must see again, for want of an archive
@@ -65,7 +70,7 @@ class Session:
                 self._notes += laid.dropped
         for item in items:
             self._settle(item)
-        self._given = given
+        self._given, self._given_roles = given, by_role(given)
 
     def _give_metas(self, given: Sequence[Item], metas: Mapping[int, Mapping[str, Any]]) -> None:
         """Give back what the state knows, but where the caller says something newer."""
@@ -86,11 +91,14 @@ class Session:
         except MessageTooLarge:
             for item in self.items[size:]:
                 self.tally.add(item, -1)
+                self._roles[item.role] -= item.tokens
             del self.items[size:]
+            self._wires = None
             self._arrivals = [cut for cut in self._arrivals if cut.position < size]
             raise
         for item in items:
             self._ledger.add(item.message.wire)
+            self._given_roles[item.role] += item.tokens
         self._given += items
         self._count += 1
 
@@ -102,6 +110,12 @@ class Session:
                 self._arrivals.append(cut)
         self.items.append(item)
         self.tally.add(item)
+        self._roles[item.role] += item.tokens
+        self._edited = self._edited or item.edit is not None
+        if self._wires is not None and item.message.parts == 1:
+            self._wires.append(item.message.wire)
+        else:
+            self._wires = None
 
     def _remember(self, saved: states.State) -> None:
         if saved.policy == self.pipeline.spec.hash:
@@ -109,9 +123,14 @@ class Session:
         elif saved.memories:
             self._notes.append("the policy has changed: breakers and failed spans start anew, edits stay")
 
-    def wires(self, items: Sequence[Item]) -> list[Any]:
-        """The wire messages of a list."""
-        return self.pipeline.reading.format.join(item.message for item in items)
+    def wires(self) -> list[Any]:
+        """The wire messages of the list as it stands. Not to be changed."""
+        if self._wires is None:
+            self._wires = self._joined(self.items)
+        return self._wires
+
+    def _joined(self, items: Sequence[Item]) -> list[Any]:
+        return self.pipeline.reading.format.join([item.message for item in items])
 
     def view(self) -> View:
         return View(self.items, self.tally, self.load, self.pipeline.traits, self.pipeline.pins)
@@ -140,7 +159,8 @@ class Session:
                 self._arrivals.append(cut)
                 self.tally.add(whole, -1)
                 self.tally.add(self.items[position])
-        self._due = []
+        if self._due:
+            self._due, self._wires = [], None
 
     def finish(self, outcome: Outcome, *, lazily: bool = False) -> Result:
         """Take up the outcome of the run. `lazily`: work out the state only when it is asked for.
@@ -148,7 +168,26 @@ class Session:
         That is sound only where nobody else can change the messages.
         """
         late, given = self.items[self._size :], self._given
-        before, after = self._before(late), outcome.tally.copy()
+        late_roles, after = by_role(late), outcome.tally.copy()
+        before_roles = self._given_roles - late_roles
+        self._take(outcome, late)
+        roles = self._roles - late_roles
+        events = (*self._noted(self.load.used_by(before_roles)), *outcome.events)
+        end = View(outcome.items, after, self.load, self.pipeline.traits, self.pipeline.pins)
+        shown = len(given) - len(late)
+        state = self._state(outcome.items)
+        made = None if lazily else state()
+        return Result(
+            self._joined(outcome.items) if late else list(self.wires()),
+            lambda: decisions(given[:shown], end),
+            events,
+            self._usage(before_roles, roles, end, outcome.events),
+            state if lazily else lambda: made,
+            outcome.removed,
+        )
+
+    def _take(self, outcome: Outcome, late: list[Item]) -> None:
+        """Make the outcome the working list, with what came in meanwhile behind it."""
         shift = len(outcome.items) - self._size
         if outcome.undone:
             self._due = [cut.position for cut in self._arrivals if cut.position < self._size]
@@ -157,25 +196,15 @@ class Session:
             for cut in self._arrivals
             if cut.position >= self._size
         ]
+        if outcome.removed or outcome.undone:
+            self._edited, self._wires = True, None
+            self._roles = by_role(outcome.items) + by_role(late)
         self.items = [*outcome.items, *late]
         self.tally = outcome.tally
         for item in late:
             self.tally.add(item)
         self.memories = self._next_memories
-        self._given = list(self.items)
-        events = (*self._noted(before), *outcome.events)
-        end = View(outcome.items, after, self.load, self.pipeline.traits, self.pipeline.pins)
-        shown = given[: len(given) - len(late)]
-        state = self._state(outcome.items)
-        made = None if lazily else state()
-        return Result(
-            self.wires(outcome.items),
-            lambda: decisions(shown, end),
-            events,
-            self._usage(before, after, outcome.events),
-            state if lazily else lambda: made,
-            outcome.removed,
-        )
+        self._given, self._given_roles = list(self.items), self._roles.copy()
 
     def dump(self, effects: Effects) -> dict[str, Any]:
         """The working list and state as JSON values, with what was cut since the last run archived first.
@@ -191,34 +220,29 @@ class Session:
                     items[cut.position] = cut.whole
             else:
                 self._arrivals = []
-        return {"messages": self.wires(items), "state": self._state(items)()}
+        return {"messages": self._joined(items), "state": self._state(items)()}
 
-    def _before(self, late: Sequence[Item]) -> Tally:
-        """The tally of what went into the run."""
-        tally = Tally.of(self._given)
-        for item in late:
-            tally.add(item, -1)
-        return tally
-
-    def _noted(self, before: Tally) -> list[Event]:
-        used = self.load.used(before)
+    def _noted(self, used: int) -> list[Event]:
         notes = [*self._notes, *self._intake.oddities()]
         self._notes = []
         return [Event(None, "run", False, note, used, used) for note in notes]
 
     def _state(self, items: list[Item]) -> Any:
-        digest_at = self._ledger.digests(items)
+        digest_at = self._ledger.digests(items) if self._edited else {}
         memories = {rule: memory.copy() for rule, memory in self.memories.items()}
         return lambda: states.save(self.pipeline.spec.hash, items, digest_at.__getitem__, memories)
 
-    def _usage(self, before: Tally, after: Tally, events: Sequence[Event]) -> Usage:
-        pressure = self.load.facts(after).pressure
+    def _usage(
+        self, before: Mapping[str, int], after: Mapping[str, int], end: View, events: Sequence[Event]
+    ) -> Usage:
         summaries = Spent()
         for event in events:
-            summaries = summaries.plus(event.spent or Spent())
+            if event.spent is not None:
+                summaries = summaries.plus(event.spent)
+        pressure = end.facts.pressure
         return Usage(
-            {"total": self.load.used(before), **self.load.by_role(before)},
-            {"total": self.load.used(after), **self.load.by_role(after)},
+            self.load.by_role(before),
+            self.load.by_role(after),
             self.load.tools,
             self.load.limit,
             pressure,

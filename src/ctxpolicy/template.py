@@ -8,7 +8,7 @@ import, compute or reach into a value. Text without anything but `{{ name }}` ne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -143,9 +143,13 @@ def compile(text: str, allowed: frozenset[str] = PROMPT_VARIABLES | MARKER_VARIA
 def _plain(text: str) -> Render:
     # Jinja2 writes every line break as "\n"; both ways of rendering must agree.
     parts = _PLAIN.split(_NEWLINE.sub("\n", text))  # words at even places, names at odd ones
+    words, names = parts[::2], parts[1::2]
 
     def render(**variables: object) -> str:
-        return _capped(_text(variables[part]) if place % 2 else part for place, part in enumerate(parts))
+        pieces = [words[0]]
+        for name, after in zip(names, words[1:], strict=True):
+            pieces += (_text(variables[name]), after)
+        return _capped(pieces)
 
     return render
 
@@ -154,7 +158,7 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _capped(pieces: Iterator[str]) -> str:
+def _capped(pieces: Iterable[str]) -> str:
     written: list[str] = []
     room = MAX_OUTPUT
     for piece in pieces:

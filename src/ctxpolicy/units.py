@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -50,7 +49,7 @@ def segment(items: Sequence[Item]) -> Structure:
     members: dict[int, list[int]] = {}
     orphans: list[int] = []
     doubles: list[int] = []
-    waiting: dict[int, Counter[str]] = {}  # calls without a result yet, by head
+    waiting: dict[int, dict[str, int]] = {}  # how many calls without a result yet, by head
     last_assistant = -1
     for i, item in enumerate(items):
         message = item.message
@@ -66,7 +65,9 @@ def segment(items: Sequence[Item]) -> Structure:
             if message.calls:
                 ids = [c.id or "" for c in message.calls]
                 callers.update(dict.fromkeys(ids, turn))
-                waiting.setdefault(turn, Counter()).update(ids)
+                calls = waiting.setdefault(turn, {})
+                for call_id in ids:
+                    calls[call_id] = calls.get(call_id, 0) + 1
         elif message.result_of is not None:
             caller = callers.get(message.result_of)
             if caller is None:
@@ -85,7 +86,7 @@ def segment(items: Sequence[Item]) -> Structure:
     return Structure(head, members, reach, blocks, outstanding, dead, orphans, doubles, crossed, last_assistant)
 
 
-def _answer(calls: Counter[str] | None, call_id: str) -> bool:
+def _answer(calls: dict[str, int] | None, call_id: str) -> bool:
     """Take off one call of this id that waits; False where none does."""
     if calls is None or call_id not in calls:
         return False

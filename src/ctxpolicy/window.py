@@ -14,6 +14,7 @@ import msgspec
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
 from ctxpolicy.pipeline import Outcome
+from ctxpolicy.prepared import Prepared
 from ctxpolicy.recall import Recall
 from ctxpolicy.restoring import finder
 from ctxpolicy.result import Event, Result
@@ -123,14 +124,13 @@ class ManagedWindow:
         self.events.take(self.result.events)
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s", _line(self.result))
-        out = self.messages
-        self.result.messages = out[: len(self.result.messages)]  # copies: nobody gets hold of the window's own dicts
-        return out
+        self.result.messages = Prepared(self.result.messages)
+        return self.messages
 
     @property
     def messages(self) -> list[Any]:
         """The list as it stands, as new dicts."""
-        return [copy(wire) for wire in self._session.wires(self._session.items)]
+        return Prepared(self._session.wires())
 
     def pressure(self) -> float:
         """Used / limit of the list as it stands; 1.0 is full."""

@@ -310,8 +310,8 @@ class Reference:
     # ---- gaps ----
 
     def gaps(self, taken: set[int], marker: str | None) -> list[tuple[list[int], str, M]]:
-        """The runs worth leaving, with markers. A run takes in the old markers that it touches, but never the last."""
-        old = {i for i, m in enumerate(self.items[:-1]) if m.ours == "gap"}
+        """The runs worth leaving, with markers. A run takes in the old markers that it touches, but no live one."""
+        old = {i for i, m in enumerate(self.items) if m.ours == "gap"} - self.live()
         runs: list[list[int]] = []
         for i in sorted(taken | old):
             if runs and runs[-1][-1] == i - 1:
@@ -539,9 +539,10 @@ class Reference:
         if note.text is None:
             return self.final(gone | set(first), how)
         notes = [i for i, m in enumerate(self.items) if m.ours == "summary"]
-        drop = notes[-1:] if how.summaries == "merge" else []
+        free = [i for i in notes if i not in self.live()]
+        drop = free[-1:] if how.summaries == "merge" else []
         over = len(notes) - len(drop) + 1 - how.max_summaries
-        drop += [i for i in notes if not self.items[i].new and i not in drop][: max(0, over)]
+        drop += [i for i in free if not self.items[i].new and i not in drop][: max(0, over)]
         places = self.final(gone | set(drop), how)
         gone_first = [self.items[i] for i in first]
         taken = sum(self.items[i].count for i in first) + sum(1 for i in rest if not self.items[i].ours)

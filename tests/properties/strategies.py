@@ -398,7 +398,10 @@ _SEND = {"mask": _mask_rule, "cut": _cut_rule, "compact": _compact_rule, "evict"
 
 @st.composite
 def documents(draw: st.DrawFn, tight: bool = False) -> Doc:
-    """Policies without a budget; a `tight` one ends with an eviction. Eviction acts above the pressure at which compaction does, as the checks ask."""
+    """Policies without a budget; a `tight` one ends with an eviction.
+
+    Eviction acts above the pressure at which compaction does, as the checks ask.
+    """
     kinds = draw(
         st.lists(st.sampled_from(("mask", "cut", "compact", "compact", "evict", "evict")), min_size=1, max_size=3)
     )

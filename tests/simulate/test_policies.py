@@ -56,7 +56,9 @@ def test_it_passes_when_the_summariser_is_down(name: str) -> None:
 
 def test_what_each_is_made_for() -> None:
     """Coding: results are masked before any summary. Masking: no model. Computer: old screens are masked."""
-    acts = [event.action for call in _course("coding-agent", window=100_000).calls for event in call.events if event.acted]
+    acts = [
+        event.action for call in _course("coding-agent", window=100_000).calls for event in call.events if event.acted
+    ]
     assert next(act for act in acts if act in ("mask", "compact")) == "mask"
     assert _course("masking").asked == 0
     masked = [d for d in _course("computer-use", window=None).decisions if d.fate == "masked"]

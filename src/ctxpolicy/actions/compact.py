@@ -114,7 +114,12 @@ def _previous(view: View, how: Compact) -> str | None:
 def _merged(view: View, how: Compact) -> int | None:
     if how.declared.summaries != "merge":
         return None
-    return next((i for i in range(len(view.items) - 1, -1, -1) if view.items[i].ours == "summary"), None)
+    return max(_may_leave(view), default=None)
+
+
+def _may_leave(view: View) -> list[int]:
+    """Earlier summaries; one in the live tail stays, as everything there does."""
+    return [i for i, item in enumerate(view.items) if item.ours == "summary" and not view.live[i]]
 
 
 def _request(view: View, rule: str, how: Compact, pieces: Pieces, span: Span) -> SummaryRequest:
@@ -134,7 +139,7 @@ def _request(view: View, rule: str, how: Compact, pieces: Pieces, span: Span) ->
 
 def _installed(view: View, how: Compact, reading: Reading, span: Span, note: Note, fresh: frozenset[str]) -> Step:
     """The changes that put the summary at the span's first place and a marker at every other place it leaves."""
-    gaps = Gaps(view.items, how.mark, reading.price)
+    gaps = Gaps(view, how.mark, reading.price)
     changes: list[Change] = []
     if note.text is None:
         gaps.take(*span.first)
@@ -145,9 +150,11 @@ def _installed(view: View, how: Compact, reading: Reading, span: Span, note: Not
     for place in span.places[1:]:
         for start, stop in _without_markers(view, place):
             gaps.take(start, stop)
-    for position in _summaries_to_drop(view, how, note, fresh):
+    dropped = _summaries_to_drop(view, how, note, fresh)
+    for position in dropped:
         gaps.take(position, position + 1)
-        words += "; an earlier summary left"
+    if dropped:
+        words += f"; {len(dropped):,} earlier {'summary' if len(dropped) == 1 else 'summaries'} left"
     changes += gaps.changes()
     return Step(words, sorted(changes, key=lambda c: c.start), min_gain=how.min_gain(view.load.limit))
 
@@ -169,10 +176,9 @@ def _summaries_to_drop(view: View, how: Compact, note: Note, fresh: frozenset[st
     """Summaries that become gaps: the one merged into the new note, and the first beyond `max_summaries`."""
     if note.text is None:
         return []
-    places = [i for i, item in enumerate(view.items) if item.ours == "summary"]
     drop = {i for i in (_merged(view, how),) if i is not None}
-    old = [i for i in places if not _is_fresh(view.items[i], fresh) and i not in drop]
-    over = len(places) - len(drop) + 1 - how.declared.max_summaries
+    old = [i for i in _may_leave(view) if not _is_fresh(view.items[i], fresh) and i not in drop]
+    over = sum(item.ours == "summary" for item in view.items) - len(drop) + 1 - how.declared.max_summaries
     return sorted({*drop, *old[: max(0, over)]})
 
 

@@ -29,7 +29,7 @@ def evict(view: View, how: Evict, reading: Reading, fresh: frozenset[str]) -> St
     if how.done(view.facts):
         return Step("declined: its goal holds already")
     protection = view.protection(how.keep)
-    gaps = Gaps(view.items, how.mark, reading.price)
+    gaps = Gaps(view, how.mark, reading.price)
     reached = False
     for start, stop in _candidates(view, protection, fresh):
         gaps.take(start, stop)

@@ -76,8 +76,8 @@ def _until(view: View, ready: list[_Masked], how: Mask) -> list[_Masked]:
     tally = view.tally
     for masked in ready:
         taken.append(masked)
-        role = view.items[masked.swap.position].role
-        tally = tally.plus(Tally({role: masked.gain}, masked.gain), -1)
+        in_tool = masked.gain if view.items[masked.swap.position].role == "tool" else 0
+        tally = tally.plus(Tally(tokens=masked.gain, tool_tokens=in_tool), -1)
         if how.done(view.load.facts(tally)):
             break
     return taken

@@ -67,7 +67,7 @@ class _Growing:
         self._view, self._how, self._reading = view, how, reading
         self.first = Tally()
         self.start = self.stop = start
-        self.rest = Gaps(view.items, how.mark, reading.price)
+        self.rest = Gaps(view, how.mark, reading.price)
         label = how.label.text(count=len(view.items), ref="0" * 12)
         self._label_price = reading.price(f"{label}\n{RECORD}\n")
         self._note_price = math.ceil(how.declared.word_limit * TOKENS_PER_WORD)

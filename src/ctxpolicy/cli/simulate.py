@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -112,7 +113,7 @@ def command(
     if fault != "none":
         if summarizer is not None:
             raise click.UsageError("--summarizer and --summarizer-fault both say what the summariser does; give one")
-        chosen = Setup(chosen.policy, chosen.tools, chosen.pins, FAULTS[fault], chosen.wire_format)
+        chosen = replace(chosen, summarize=FAULTS[fault])
     if transcripts:
         _check_alone(ctx)
         with progress("calls") as tick:

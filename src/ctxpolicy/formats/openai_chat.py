@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats.shared import Facts, join, kind_of, role_of
+from ctxpolicy.formats.shared import Facts, kind_of, role_of
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -25,6 +25,7 @@ _MEDIA = {
     "input_file": "file",
     "document": "file",
 }
+_PLAIN = frozenset(("role", "content", "tool_call_id", "name"))
 _REASONING_TEXTS = ("reasoning_content", "reasoning")
 _REASONING_FIELDS = (*_REASONING_TEXTS, "reasoning_details", "thinking_blocks")
 _REASONING_PARTS = ("thinking", "redacted_thinking", "reasoning")
@@ -34,13 +35,23 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
     """The facts of one message: here each is one to the rules too. Raises TranscriptInvalid for what is not one."""
     role = role_of(wire, _ROLES, index)
     content = wire.get("content")
-    if len(wire) == 2 and type(content) is str:  # most messages
-        return (Message(wire, role, content, index=index),)
+    if type(content) is str and wire.keys() <= _PLAIN:  # most messages: nothing to look into
+        return (Message(wire, role, content, _name(wire), (), _result_of(wire, role), index=index),)
     facts = Facts()
     _content(facts, content)
     _calls(facts, wire, index)
     _fields(facts, wire)
     return (facts.message(wire, role, index, name=wire.get("name"), result_of=_result_of(wire, role)),)
+
+
+def join(messages: Iterable[Message]) -> list[Any]:
+    """The wire messages of a list: here each message is one."""
+    return [message.wire for message in messages]
+
+
+def _name(wire: dict[str, Any]) -> str | None:
+    name = wire.get("name")
+    return name if isinstance(name, str) else None
 
 
 def _content(facts: Facts, content: Any) -> None:
