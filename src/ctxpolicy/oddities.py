@@ -30,10 +30,11 @@ class Watch:
     """Sees messages in order and keeps what is odd about them until it is reported."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, _Call] = {}  # by id, not reported as dead
+        self._waiting: dict[str, list[_Call]] = {}  # by id, those of one turn; not reported as dead
         self._dead: dict[str, _Call] = {}  # reported; an answer may still come
         self._answered: set[str] = set()
         self._turn = 0  # assistant turns so far
+        self._speaking = False  # the message before was the assistant's
         self._others = 0  # messages so far that are no results: what stands between a call and a late result
         self._found: dict[str, list[str]] = {}
 
@@ -42,9 +43,10 @@ class Watch:
         index = message.index
         if message.result_of is not None:
             self._result(message.result_of, index)
-        elif not message.follows:
+        elif not (message.follows and self._speaking):
             self._others += 1
             self._turn += message.role == "assistant"
+        self._speaking = message.role == "assistant"
         for call in message.calls:
             self._call(call.id or "", index, pending)
         if not message.text.isascii():
@@ -54,14 +56,17 @@ class Watch:
                 self._note("surrogate", index)
 
     def _call(self, call_id: str, index: int, pending: bool) -> None:
-        earlier = self._waiting.get(call_id)
-        if earlier is not None and earlier.index != index:  # a result belongs to the nearest call: this one gets none
-            self._note("dead", earlier.index, call_id)
+        waiting = self._waiting.setdefault(call_id, [])
+        if waiting and waiting[0].turn != self._turn:  # a result belongs to the nearest turn: these get none
+            for earlier in waiting:
+                self._note("dead", earlier.index, call_id)
+            waiting.clear()
         self._dead.pop(call_id, None)
-        self._waiting[call_id] = _Call(index, self._turn, self._others, pending)
+        waiting.append(_Call(index, self._turn, self._others, pending))
 
     def _result(self, call_id: str, index: int) -> None:
-        call = self._waiting.pop(call_id, None) or self._dead.pop(call_id, None)
+        waiting = self._waiting.get(call_id)
+        call = waiting.pop(0) if waiting else self._dead.pop(call_id, None)
         if call is not None:
             self._answered.add(call_id)
             if call.others != self._others and not call.pending:
@@ -74,10 +79,14 @@ class Watch:
 
     def report(self) -> list[str]:
         """One sentence for each kind of oddity seen since the last report."""
-        for call_id, call in list(self._waiting.items()):
-            if call.turn != self._turn and not call.pending:
+        for call_id, waiting in list(self._waiting.items()):
+            late = [call for call in waiting if call.turn != self._turn and not call.pending]
+            for call in late:
                 self._note("dead", call.index, call_id)
-                self._dead[call_id] = self._waiting.pop(call_id)
+                self._dead[call_id] = call
+            self._waiting[call_id] = [call for call in waiting if call not in late]
+            if not self._waiting[call_id]:
+                del self._waiting[call_id]
         found, self._found = self._found, {}
         return [_sentence(_KINDS[kind], places) for kind, places in found.items()]
 

@@ -154,6 +154,12 @@ def _group(saved: Saved) -> tuple[int, str]:
     return saved.edit.until, saved.edit.group or f"{saved.start}"
 
 
+def _may_be_live(saved: Saved, given: Sequence[Item]) -> bool:
+    """True for an edit that may stand in the live tail: a cut result, or what was cut on arrival or repaired."""
+    edit = saved.edit
+    return edit.arrival or edit.fate == "repaired" or (edit.fate == "truncated" and given[saved.start].role == "tool")
+
+
 def _faults(state: State, given: Sequence[Item]) -> dict[tuple[int, str], str]:
     """Why which groups of edits do not hold for this list."""
     wires = [item.message.wire for item in given]
@@ -164,9 +170,7 @@ def _faults(state: State, given: Sequence[Item]) -> dict[tuple[int, str], str]:
     for saved in state.edits:
         if found.get(saved.edit.until) != saved.digest:
             faults[_group(saved)] = "the list before its end has changed"
-        elif not (saved.edit.arrival or saved.edit.fate == "repaired") and (
-            any(live[saved.start : saved.end]) or saved.end == len(given)
-        ):
+        elif not _may_be_live(saved, given) and (any(live[saved.start : saved.end]) or saved.end == len(given)):
             faults[_group(saved)] = "it would reach into the live tail"
         elif saved.edit.fate in ("compacted", "evicted") and structure.splits(saved.start, saved.end):
             faults[_group(saved)] = "it would part a tool call from its result"

@@ -158,7 +158,8 @@ class Meter:
         """Tokens of a system text that is sent beside the list: a text, or blocks as their JSON text."""
         if not system:
             return 0
-        return self.text(system if isinstance(system, str) else values.canonical(system).decode("utf-8", "surrogatepass"))
+        text = system if isinstance(system, str) else values.canonical(system).decode("utf-8", "surrogatepass")
+        return self.text(text)
 
     def tools(self, tools: Sequence[Any] | None) -> int:
         """Tokens of the tool schemas as JSON text; None stands for `budget.tools_tokens`, else 0."""

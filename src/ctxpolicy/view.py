@@ -59,6 +59,10 @@ class View:
         """Positions that a pin or rule matches; our own summaries and markers never are."""
         return [i for i, flag in enumerate(chosen.select(self)) if flag and self.items[i].ours is None]
 
+    def is_fixed(self, position: int) -> bool:
+        """True where nothing may be changed in place: pinned, in the live tail, or the last message."""
+        return self.pinned[position] is not None or bool(self.live[position]) or position == len(self.items) - 1
+
     def protection(self, keep: Selector | None = None) -> list[str | None]:
         """What keeps each position: a pin's id, `keep`, `live`, `last` or `user`; None where it is free to leave.
 
@@ -117,11 +121,14 @@ class View:
         asked: dict[int, tuple[str, str]] = {}
         for unit in self.structure.members.values():
             calls = [call for i in unit for call in self.items[i].message.calls]
-            by_id = {call.id or "": (call.tool, _same_arguments(call.arguments)) for call in reversed(calls)}
+            by_id: dict[str, list[tuple[str, str]]] = {}
+            for call in calls:
+                by_id.setdefault(call.id or "", []).append((call.tool, _same_arguments(call.arguments)))
             for i in unit:
-                found = by_id.get(self.items[i].message.result_of or "")
-                if found is not None and self.items[i].message.result_of is not None:
-                    asked[i] = found
+                result_of = self.items[i].message.result_of
+                found = None if result_of is None else by_id.get(result_of)
+                if found:
+                    asked[i] = found.pop(0) if len(found) > 1 else found[0]
         return asked
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -125,7 +126,18 @@ class ManagedWindow:
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s", _line(self.result))
         self.result.messages = Prepared(self.result.messages)
+        if os.environ.get("CTXPOLICY_LINT"):
+            self._lint(self.result.messages)
         return self.messages
+
+    def _lint(self, messages: list[Any]) -> None:
+        """Log what the provider would refuse in the list that is about to be sent."""
+        from ctxpolicy.lint import level_of, lint  # for debugging only
+
+        name = self._session.pipeline.reading.format.NAME
+        for fault in lint(messages, name):
+            if level_of(fault, name) == "error":
+                logger.warning("lint: message %d %s: %s: %s", fault.index, fault.path, fault.code, fault.says)
 
     @property
     def messages(self) -> list[Any]:

@@ -17,9 +17,9 @@ from .golden import GOLDEN, HI, answer, call, result, said, text, use
 
 # What a repair cannot mend: it would have to invent ids, signatures, thinking or media.
 BEYOND = {
-    "X-00", "X-09", "X-10", "X-12", "X-01", "ANT-05", "ANT-06", "ANT-07", "ANT-08", "ANT-10", "ANT-12", "ANT-13", "ANT-14",
-    "ANT-18", "ANT-22", "ANT-23", "ANT-27", "ANT-31", "OAC-03", "OAC-04", "OAC-06", "OAC-07", "OAR-04", "OAR-07",
-    "OAR-10", "OAR-11", "OAR-16", "GEM-01", "GEM-05", "GEM-07", "GEM-11", "GEM-13",
+    "X-00", "X-09", "X-10", "X-12", "X-01", "ANT-05", "ANT-06", "ANT-07", "ANT-08", "ANT-10", "ANT-12", "ANT-13",
+    "ANT-14", "ANT-18", "ANT-22", "ANT-23", "ANT-27", "ANT-31", "OAC-03", "OAC-04", "OAC-06", "OAC-07", "OAR-04",
+    "OAR-07", "OAR-10", "OAR-11", "OAR-16", "GEM-01", "GEM-05", "GEM-07", "GEM-11", "GEM-13",
 }  # fmt: skip
 
 

@@ -353,7 +353,7 @@ class TestOtel:
         log, (session,) = opened(tmp_path, "otel")
         assert roles(session) == ["system", "user", "assistant", "tool", "assistant"]
         assert session.messages[2]["reasoning_content"] == "hm"
-        assert session.messages[3]["content"] == '{"files": ["a.py"]}'
+        assert session.messages[3]["content"] == '{"files":["a.py"]}'
         assert session.usage == [Usage(2, 61, 0), Usage(4, 71, 0)]
         assert log.skipped == {"span:invoke_agent": 1}
 

@@ -405,10 +405,9 @@ class Reference:
         return True
 
     def truncate(self, rule: Rule) -> bool:
-        live, pinned = self.live(), self.pinned()
-        places = [
-            i for i in self.chosen(rule.match) if (self.items[i].role == "tool" if i in live else i not in pinned)
-        ]
+        results = {i for i in self.live() if self.items[i].role == "tool"}
+        fixed = self.live() | set(self.pinned()) | {len(self.items) - 1}
+        places = [i for i in self.chosen(rule.match) if i in results or i not in fixed]
         return [self.shorten(i, rule) for i in places].count(True) > 0
 
     def mask(self, rule: Rule) -> bool:
@@ -419,7 +418,7 @@ class Reference:
             for part in how.parts:
                 targets.setdefault(self.head(i) if part in ("arguments", "reasoning") else i, set()).add(part)
         ready = []
-        for i in sorted(set(targets) - live - set(pinned)):
+        for i in sorted(set(targets) - live - set(pinned) - {len(self.items) - 1}):
             wire = self.masked(self.items[i], targets[i], how)
             if wire is not self.items[i].wire:
                 ready.append((i, wire))

@@ -61,13 +61,9 @@ def _why_none(view: View, chosen: Selector) -> str:
     places = view.selected(chosen)
     if not places:
         return "declined: no message matches"
-    if not any(_is_free(view, i) for i in places):
+    if all(map(view.is_fixed, places)):
         return "declined: all that matches is protected: " + held(view, view.protection())
     return "declined: nothing that matches would get smaller"
-
-
-def _is_free(view: View, position: int) -> bool:
-    return view.pinned[position] is None and not view.live[position]
 
 
 def _until(view: View, ready: list[_Masked], how: Mask) -> list[_Masked]:
@@ -86,7 +82,7 @@ def _until(view: View, ready: list[_Masked], how: Mask) -> list[_Masked]:
 def _smaller(view: View, chosen: Selector, how: Mask, reading: Reading) -> Iterator[_Masked]:
     """Every message that is free to be masked and gets smaller by it, oldest first."""
     for position, parts in sorted(_targets(view, chosen, how).items()):
-        if _is_free(view, position):
+        if not view.is_fixed(position):
             item = view.items[position]
             veil = _Veil(item, how, reading)
             wire = veil.over(parts)

@@ -50,4 +50,4 @@ def truncate(view: View, chosen: Selector, how: Truncate, reading: Reading) -> S
 def _may_cut(view: View, position: int) -> bool:
     if view.live[position]:
         return view.items[position].role == "tool"
-    return view.pinned[position] is None
+    return not view.is_fixed(position)

@@ -66,6 +66,8 @@ def command(
     """
     if output is not None and (not repair or len(transcripts) > 1):
         raise click.UsageError("-o goes with --fix and one transcript")
+    if repair and output is None and "-" in transcripts:
+        raise click.UsageError("--fix on standard input needs a file to write: give -o FILE")
     code = _fix(transcripts, target, output, archive) if repair else 0
     judged = _Judgement(target)
     found = [finding for name in ((output,) if output else transcripts) for finding in judged.of(name)]

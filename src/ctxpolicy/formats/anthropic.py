@@ -18,6 +18,7 @@ NAME = "anthropic"
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system"}  # system: the mid-conversation beta
 _REASONING = ("thinking", "redacted_thinking")
 _MEDIA = ("image", "document")
+_KNOWN = ("text", "tool_use", *_REASONING, *_MEDIA)
 
 
 def read(wire: Any, index: int) -> tuple[Message, ...]:
@@ -56,13 +57,15 @@ def _read_results(wire: dict[str, Any], blocks: list[Any], index: int) -> tuple[
 
 
 def _read_result(wire: dict[str, Any], block: dict[str, Any], index: int) -> Message:
+    content, result_of = block.get("content"), as_text(block.get("tool_use_id"))
+    if type(content) is str and not block.get("is_error"):  # most results
+        return Message(wire, "tool", content, result_of=result_of, index=index)
     facts = Facts()
-    content = block.get("content")
     for piece in content if isinstance(content, list) else [content]:
         _block(facts, piece)
     if block.get("is_error") is True:
         facts.has.add("error")
-    return facts.message(wire, "tool", index, result_of=as_text(block.get("tool_use_id")))
+    return facts.message(wire, "tool", index, result_of=result_of)
 
 
 def _read_words(wire: dict[str, Any], role: str, blocks: Iterable[Any], index: int) -> Message:
@@ -70,9 +73,8 @@ def _read_words(wire: dict[str, Any], role: str, blocks: Iterable[Any], index: i
     opened: dict[str, dict[str, Any]] = {}  # server tool uses whose result does not stand in this message
     waited: list[str] = []
     for block in blocks:
-        _block(facts, block)
-        kind = kind_of(block)
-        if role != "assistant" or not isinstance(kind, str):
+        kind = _block(facts, block)
+        if role != "assistant" or kind is None or kind in _KNOWN:
             continue
         if kind.endswith("_tool_use"):
             opened[as_text(block.get("id"))] = block
@@ -83,11 +85,11 @@ def _read_words(wire: dict[str, Any], role: str, blocks: Iterable[Any], index: i
     return facts.message(wire, role, index, result_of=waited[0] if waited else None, follows=role == "assistant")
 
 
-def _block(facts: Facts, block: Any) -> None:
-    """Note one block. What is not known here counts as its JSON text."""
+def _block(facts: Facts, block: Any) -> str | None:
+    """Note one block and give its type. What is not known here counts as its JSON text."""
     if block is None or isinstance(block, str):
         facts.texts.append(block or "")
-        return
+        return None
     kind = kind_of(block)
     if kind == "text" and isinstance(block.get("text"), str):
         facts.texts.append(block["text"])
@@ -101,6 +103,7 @@ def _block(facts: Facts, block: Any) -> None:
         facts.other(block, "reasoning", *(("signed",) if block.get("signature") or block.get("data") else ()))
     else:
         facts.other(block)
+    return kind
 
 
 def _media(facts: Facts, block: dict[str, Any], kind: str) -> None:

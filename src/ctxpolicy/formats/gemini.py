@@ -1,12 +1,11 @@
 """Gemini contents: parts under `user` and `model`; `systemInstruction` stands outside the list.
 
-Calls are answered by name and place, ids are rare: the n-th response of a name answers the n-th call of that name.
-Neighbouring model contents are one turn, as the API sees them.
+Calls are answered by name and place, ids are rare: so a call's id is its name, and the n-th response of a name answers
+the n-th call of that name in the turn. Neighbouring model contents are one turn, as the API sees them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -44,13 +43,16 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
 
 def _field(part: Any, names: Iterable[str]) -> str | None:
     """Under which of these names a part holds an object."""
-    return next((n for n in names if isinstance(part.get(n), dict)), None) if isinstance(part, dict) else None
+    if isinstance(part, dict):
+        for name in names:
+            if isinstance(part.get(name), dict):
+                return name
+    return None
 
 
 def _read_responses(wire: dict[str, Any], parts: list[Any], index: int) -> tuple[Message, ...]:
-    seen: Counter[str] = Counter()
     if len(parts) == 1:
-        return (_read_response(wire, parts[0], index, seen),)
+        return (_read_response(wire, parts[0], index),)
     found: list[Message] = []
     words: list[Any] = []
     for part in [*parts, None]:
@@ -59,24 +61,25 @@ def _read_responses(wire: dict[str, Any], parts: list[Any], index: int) -> tuple
             found.append(_read_words({**wire, "parts": words}, "user", words, index))
             words = []
         if response:
-            found.append(_read_response({**wire, "parts": [part]}, part, index, seen))
+            found.append(_read_response({**wire, "parts": [part]}, part, index))
         elif part is not None:
             words.append(part)
     return as_parts(wire, found)
 
 
-def _read_response(wire: dict[str, Any], part: dict[str, Any], index: int, seen: Counter[str]) -> Message:
-    facts = Facts()
+def _read_response(wire: dict[str, Any], part: dict[str, Any], index: int) -> Message:
     body = part[_field(part, _RESPONSE) or ""]
-    name = as_text(body.get("name"))
-    response = body.get("response")
-    facts.texts.append(as_text(response if (key := _only_text(response)) is None else response[key]))
+    name, response = as_text(body.get("name")), body.get("response")
+    text = as_text(response if (key := _only_text(response)) is None else response[key])
+    if key is not None and key != "error" and "parts" not in body:  # most responses
+        return Message(wire, "tool", text, name, result_of=name, index=index)
+    facts = Facts()
+    facts.texts.append(text)
     for piece in body.get("parts") or ():
         _part(facts, piece)
     if isinstance(response, dict) and response.get("error"):
         facts.has.add("error")
-    seen[name] += 1
-    return facts.message(wire, "tool", index, name=name, result_of=_key(name, seen))
+    return facts.message(wire, "tool", index, name=name, result_of=name)
 
 
 def _only_text(response: Any) -> str | None:
@@ -87,19 +90,13 @@ def _only_text(response: Any) -> str | None:
     return key if isinstance(value, str) else None
 
 
-def _key(name: str, seen: Counter[str]) -> str:
-    return f"{name}#{seen[name]}"
-
-
 def _read_words(wire: dict[str, Any], role: str, parts: Iterable[Any], index: int) -> Message:
     facts = Facts()
-    seen: Counter[str] = Counter()
     for part in parts:
         call = _field(part, _CALL)
         if call is not None:
             name = as_text(part[call].get("name"))
-            seen[name] += 1
-            facts.call(_key(name, seen), name, part[call].get("args") or {})
+            facts.call(name, name, part[call].get("args") or {})
             _signature(facts, part)
         else:
             _part(facts, part)
@@ -144,9 +141,7 @@ def result(message: Message, call: Call, text: str) -> dict[str, Any]:
     """A tool result for a call of the message."""
     body: dict[str, Any] = {"name": call.tool, "response": {"error": text}}
     own = [part[key] for part in message.wire["parts"] if (key := _field(part, _CALL)) is not None]
-    call_id = next(
-        (c["id"] for c, seen in zip(own, message.calls, strict=True) if seen.id == call.id and c.get("id")), None
-    )
+    call_id = next((c["id"] for c, seen in zip(own, message.calls, strict=True) if seen is call and c.get("id")), None)
     return {"role": "user", "parts": [{"functionResponse": body if call_id is None else {"id": call_id, **body}}]}
 
 

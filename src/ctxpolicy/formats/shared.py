@@ -12,6 +12,7 @@ from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.messages import Call, Message
 
 _NONE: frozenset[str] = frozenset()
+_encode = msgspec.json.Encoder().encode
 
 
 class Facts:
@@ -75,7 +76,10 @@ def as_text(value: Any) -> str:
     """A text as it is, nothing for None, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        return _encode(value).decode()
+    except (UnicodeError, TypeError, OverflowError):  # lone surrogates, what is no JSON, integers past 64 bits
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def as_object(text: str, key: str) -> dict[str, Any]:
