@@ -163,7 +163,14 @@ def test_standing_is_the_text_and_the_arguments() -> None:
     assert standing({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}, "b"]}) == "ab"
     assert standing(call('{"a": 1}')) == '\0{"a": 1}'
     assert standing({"role": "assistant", "content": "x", "function_call": {"name": "f", "arguments": "y"}}) == "x\0y"
-    others: tuple[Any, ...] = (None, "text", [], {"type": 1, "output": "x"}, {"role": "critic", "content": "x"}, {"parts": "x"})
+    others: tuple[Any, ...] = (
+        None,
+        "text",
+        [],
+        {"type": 1, "output": "x"},
+        {"role": "critic", "content": "x"},
+        {"parts": "x"},
+    )
     for other in others:
         assert standing(other) == ""
 

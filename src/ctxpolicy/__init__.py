@@ -1,9 +1,9 @@
 """A declarative policy engine for the working memory of LLM agents.
 
-    policy = ctxpolicy.load("policies/default.yaml")
-    window = policy.window(tools=tools, summarize=my_model)
-    window.append(message)
-    reply = client.chat(messages=window.prepare(), tools=tools)
+policy = ctxpolicy.load("policies/default.yaml")
+window = policy.window(tools=tools, summarize=my_model)
+window.append(message)
+reply = client.chat(messages=window.prepare(), tools=tools)
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.items import Facts, Item
-from ctxpolicy.match import Selector, Traits, recorded, selector
+from ctxpolicy.match import Traits, recorded
 from ctxpolicy.policy.model import Compare, Match, Rank, When
 from ctxpolicy.policy.node import Path_
+from ctxpolicy.select import Selector, selector
 from ctxpolicy.view import View
 from ctxpolicy.when import condition
 

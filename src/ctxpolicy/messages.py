@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-
 WIRE_ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
@@ -21,7 +20,7 @@ class Call(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True):
     """One item of the list, as a format read it.
 
-    `wire` is the caller's own object, or a part of it. `role` is the wire role, one of system, developer, user, assistant, tool.
+    `wire` is the caller's own object, or a part of it. `role` is the wire role (see WIRE_ROLES).
     `text` is the text parts joined; media, reasoning and unknown parts are not in it. `result_of` is the id of the
     call this message answers. `has` holds any of image, audio, file, reasoning, signed
     (reasoning with a signature), tool_call, error. `media` counts

@@ -1,7 +1,7 @@
 """The run: append rules on what arrived, then the send rules in order. Effects are requested, never done here.
 
-`run` is a generator. It yields a `SummaryRequest` or an `ArchiveRequest` and is sent the answer, so that one body serves
-synchronous, asynchronous, offline and test callers.
+`run` is a generator. It yields a `SummaryRequest` or an `ArchiveRequest` and is sent the answer, so that one body
+serves synchronous, asynchronous, offline and test callers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from ctxpolicy.actions.truncate import Truncate, shortened, truncate
 from ctxpolicy.gaps import taken_out
 from ctxpolicy.intake import Reading, changed, mark
 from ctxpolicy.items import Edit, Facts, Item, Leaving, Load, Tally
-from ctxpolicy.match import Selector, Test, Traits
+from ctxpolicy.match import Test, Traits
 from ctxpolicy.memory import Memory
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.reasoning import first_rewritten, signed, strip
 from ctxpolicy.result import Event, Removed
+from ctxpolicy.select import Selector
 from ctxpolicy.standing import standing
 from ctxpolicy.summarize.reply import Failure
 from ctxpolicy.summarize.request import SummaryRequest
@@ -133,8 +134,8 @@ def run(
 ) -> Running:
     """Apply the send rules to `items` (the append rules have seen them; `arrivals` is what these cut).
 
-    `tally` (of `items`) and `memories` are updated in place; `asks` names the summarisers of each rule that has some, `archived` says whether what
-    leaves must be archived.
+    `tally` (of `items`) and `memories` are updated in place; `asks` names the summarisers of each rule that has some,
+    `archived` says whether what leaves must be archived.
     """
     at_work = _Run(pipeline, items, tally, arrivals, load, memories)
     for rule in pipeline.send_rules:

@@ -18,8 +18,8 @@ from ctxpolicy.actions import Swap
 from ctxpolicy.formats import Format
 from ctxpolicy.gaps import reference_of
 from ctxpolicy.items import Item
-from ctxpolicy.match import Selector
 from ctxpolicy.policy.model import Match
+from ctxpolicy.select import Selector
 
 if TYPE_CHECKING:
     from ctxpolicy.view import View

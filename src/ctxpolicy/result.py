@@ -93,8 +93,8 @@ class Usage:
     """Tokens of everything sent. `before` and `after` map each role as read, and `total`, to tokens.
 
     `total` includes the tools and the per-call overhead; `pressure` is used / limit after the run; `fits` says
-    whether that is at most 1.0. `limit` is in tokens. `summaries` is what the run's summaries took: it is no part of the
-    conversation's own figures.
+    whether that is at most 1.0. `limit` is in tokens. `summaries` is what the run's summaries took: it
+    is no part of the conversation's own figures.
     """
 
     before: Mapping[str, int]

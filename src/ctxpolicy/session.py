@@ -232,9 +232,7 @@ class Session:
         memories = {rule: memory.copy() for rule, memory in self.memories.items()}
         return lambda: states.save(self.pipeline.spec.hash, items, digest_at.__getitem__, memories)
 
-    def _usage(
-        self, before: Mapping[str, int], after: Mapping[str, int], end: View, events: Sequence[Event]
-    ) -> Usage:
+    def _usage(self, before: Mapping[str, int], after: Mapping[str, int], end: View, events: Sequence[Event]) -> Usage:
         summaries = Spent()
         for event in events:
             if event.spent is not None:

@@ -15,11 +15,12 @@ from ctxpolicy.archive import Archive
 from ctxpolicy.clauses import Asked, Check, checks
 from ctxpolicy.drivers import Effects, drive
 from ctxpolicy.items import Item
-from ctxpolicy.match import Selector, Traits, selector
+from ctxpolicy.match import Traits
 from ctxpolicy.pipeline import AppendRule, Pipeline
 from ctxpolicy.policy.model import Compact, Evict, Match, Rule, Spec
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.result import Result
+from ctxpolicy.select import Selector, selector
 from ctxpolicy.session import Session
 from ctxpolicy.summarize.request import Summarize, SummaryRequest
 from ctxpolicy.view import View

@@ -1,4 +1,4 @@
-"""JSON values: one canonical form, its digests, and copies. Everything that is compared or referenced goes through here."""
+"""JSON values: one canonical form, its digests, and copies. All that is compared or referenced goes through here."""
 
 from __future__ import annotations
 

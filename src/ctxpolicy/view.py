@@ -5,20 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Protocol
 
 from ctxpolicy.items import Facts, Item, Load, Tally
-from ctxpolicy.match import Selector, Traits
+from ctxpolicy.match import Traits
 from ctxpolicy.units import Structure, live_tail, segment
 
 # Why a position stays, beside the ids of pins.
 LIVE, LAST, USER, KEEP = "live", "last", "user", "keep"
 
 
+class Chooser(Protocol):
+    """A compiled match, as a pin or rule has it."""
+
+    def select(self, view: View) -> bytearray:
+        """1 for each position that matches."""
+
+
 class View:
     """An immutable list of items with what the policy's pins and the list's structure say of each position."""
 
     def __init__(
-        self, items: Sequence[Item], tally: Tally, load: Load, traits: Traits, pins: Sequence[tuple[str, Selector]]
+        self, items: Sequence[Item], tally: Tally, load: Load, traits: Traits, pins: Sequence[tuple[str, Chooser]]
     ) -> None:
         self.items, self.tally, self.load = items, tally, load
         self._traits, self._pins = traits, pins
@@ -55,7 +63,7 @@ class View:
                     owner[j] = owner[j] or pin_id
         return owner
 
-    def selected(self, chosen: Selector) -> list[int]:
+    def selected(self, chosen: Chooser) -> list[int]:
         """Positions that a pin or rule matches; our own summaries and markers never are."""
         return [i for i, flag in enumerate(chosen.select(self)) if flag and self.items[i].ours is None]
 
@@ -63,7 +71,7 @@ class View:
         """True where nothing may be changed in place: pinned, in the live tail, or the last message."""
         return self.pinned[position] is not None or bool(self.live[position]) or position == len(self.items) - 1
 
-    def protection(self, keep: Selector | None = None) -> list[str | None]:
+    def protection(self, keep: Chooser | None = None) -> list[str | None]:
         """What keeps each position: a pin's id, `keep`, `live`, `last` or `user`; None where it is free to leave.
 
         The last message stays last and the newest user message stays, pinned or not: a request needs one.

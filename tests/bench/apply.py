@@ -8,10 +8,10 @@ from typing import Any
 
 from langchain_core.messages import trim_messages
 from langchain_core.messages.utils import convert_to_messages, count_tokens_approximately
-
-import ctxpolicy
 from tests.bench.measure import Line, at_least, at_most, in_turn
 from tests.bench.sessions import conversation
+
+import ctxpolicy
 
 _POLICY = "version: 1\nname: one\nextends: [builtin:default]\nbudget: {counter: chars}\n"
 

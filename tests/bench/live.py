@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from langchain_core.messages import trim_messages
 from langchain_core.messages.utils import convert_to_messages, count_tokens_approximately
-
-import ctxpolicy
 from tests.bench.measure import Line, at_least, at_most, in_turn
 from tests.bench.sessions import opening, steps
 from tests.naive import NaiveList
+
+import ctxpolicy
 
 _POLICY = "version: 1\nname: live\nextends: [builtin:default]\nbudget: {counter: chars}\n"
 

@@ -23,7 +23,9 @@ class Line:
     holds: bool
 
     def __str__(self) -> str:
-        return f"{self.what:<74} {self.figure:>10,.2f} {self.unit:<6} {self.bound:<12} {'ok' if self.holds else 'MISSED'}"
+        return (
+            f"{self.what:<74} {self.figure:>10,.2f} {self.unit:<6} {self.bound:<12} {'ok' if self.holds else 'MISSED'}"
+        )
 
 
 def at_most(what: str, figure: float, unit: str, bound: float) -> Line:

@@ -14,7 +14,11 @@ def steps(turns: int, seed: int = 7) -> Iterator[list[dict[str, Any]]]:
     chance = random.Random(seed)
     for n in range(turns):
         lines = chance.choice((2, 4, 8, 16, 60))
-        call = {"id": f"call_{n}", "type": "function", "function": {"name": "read_log", "arguments": f'{{"hall": {n}}}'}}
+        call = {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {"name": "read_log", "arguments": f'{{"hall": {n}}}'},
+        }
         yield [
             {"role": "assistant", "content": f"Step {n}: read the log.", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": f"call_{n}", "content": _LINE.format(n, n % 9) * lines},

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxpolicy.data import builtin_policies
 from tests.bench.measure import Line, at_most, median_child
+
+from ctxpolicy.data import builtin_policies
 
 _RUN = """
 from ctxpolicy.cli import main

@@ -10,7 +10,7 @@ from ctxpolicy.actions import Step, held
 from ctxpolicy.gaps import Gaps
 from ctxpolicy.intake import Reading
 from ctxpolicy.marks import Mark
-from ctxpolicy.match import Selector
+from ctxpolicy.select import Selector
 from ctxpolicy.units import free_blocks
 from ctxpolicy.view import View
 from ctxpolicy.when import Condition

@@ -14,9 +14,9 @@ from ctxpolicy.gaps import reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Item, Tally
 from ctxpolicy.marks import Mark
-from ctxpolicy.match import Selector
 from ctxpolicy.messages import Call, Message
 from ctxpolicy.policy.model import Amount
+from ctxpolicy.select import Selector
 from ctxpolicy.standing import left_in
 from ctxpolicy.view import View
 from ctxpolicy.when import Condition
@@ -91,13 +91,38 @@ def _smaller(view: View, chosen: Selector, how: Mask, reading: Reading) -> Itera
 
 
 def _targets(view: View, chosen: Selector, how: Mask) -> dict[int, set[str]]:
-    """Which parts of which messages: arguments and reasoning of a result are those of the message that called it."""
+    """Which parts of which messages: arguments and reasoning of a result are those of the turn that called it."""
     targets: dict[int, set[str]] = {}
+    turns: dict[int, _Turn] = {}
     for i in view.selected(chosen):
         head = view.structure.head[i]
+        turn = turns.get(head) or turns.setdefault(head, _Turn.of(view, head))
         for part in how.parts:
-            targets.setdefault(head if part in ("arguments", "reasoning") else i, set()).add(part)
+            for j in turn.places(part, view.items[i].message.result_of) or (i,):
+                targets.setdefault(j, set()).add(part)
     return targets
+
+
+class _Turn(msgspec.Struct, frozen=True):
+    """The assistant messages of a unit, by position, and which of them made each call."""
+
+    assistants: list[int]
+    callers: dict[str, list[int]]
+
+    @classmethod
+    def of(cls, view: View, head: int) -> _Turn:
+        assistants = [i for i in view.structure.unit(head) if view.items[i].message.role == "assistant"]
+        callers: dict[str, list[int]] = {}
+        for i in assistants:
+            for call in view.items[i].message.calls:
+                callers.setdefault(call.id or "", []).append(i)
+        return cls(assistants, callers)
+
+    def places(self, part: str, answers: str | None) -> list[int]:
+        """Where this part of a matching message stands, if not in itself; `answers` is the call it is the result of."""
+        if part == "reasoning" or (part == "arguments" and answers is None):
+            return self.assistants
+        return self.callers.get(answers or "", []) if part == "arguments" else []
 
 
 class _Veil:

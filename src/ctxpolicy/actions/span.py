@@ -17,8 +17,8 @@ from ctxpolicy.gaps import Gaps, reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Tally
 from ctxpolicy.marks import RECORD, Mark
-from ctxpolicy.match import Selector
 from ctxpolicy.policy.model import Compact as Declared
+from ctxpolicy.select import Selector
 from ctxpolicy.units import free_blocks
 from ctxpolicy.view import View
 from ctxpolicy.when import Condition

@@ -10,8 +10,8 @@ from ctxpolicy.gaps import reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Item
 from ctxpolicy.marks import Mark
-from ctxpolicy.match import Selector
 from ctxpolicy.policy.model import Truncate as Caps
+from ctxpolicy.select import Selector
 from ctxpolicy.view import View
 
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from ctxpolicy.actions.evict import Evict as Evicting
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Item, Tally
-from ctxpolicy.match import Selector
 from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Evict, Spec
 from ctxpolicy.policy.thresholds import percent, thresholds
+from ctxpolicy.select import Selector
 from ctxpolicy.simulate.reading import Seen
 from ctxpolicy.units import free_blocks
 from ctxpolicy.view import View

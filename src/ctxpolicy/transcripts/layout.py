@@ -20,7 +20,14 @@ COLLECTIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
-_ITEMS = ("reasoning", "item_reference", "compaction", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
+_ITEMS = (
+    "reasoning",
+    "item_reference",
+    "compaction",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+)
 
 
 def is_message(value: Any) -> bool:
