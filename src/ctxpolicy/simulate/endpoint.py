@@ -66,9 +66,9 @@ def from_environment() -> Endpoint | None:
 
     The model is needed, and an address or a key: a server at home asks for no key, OpenAI has a known address.
     """
-    url, key, model = (
-        os.environ.get(name, "").strip() for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "CTXPOLICY_DEMO_MODEL")
-    )
+    url = os.environ.get("OPENAI_BASE_URL", "").strip()
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    model = os.environ.get("CTXPOLICY_DEMO_MODEL", "").strip()
     if not model or not (url or key):
         return None
     if url and not url.startswith(("http://", "https://")):
