@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,14 +12,16 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.archive import Archive, open_archive
+from ctxpolicy.calls import recorded_calls
 from ctxpolicy.compile import compile_policy
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, PolicyInvalid
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Tally
-from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Compact, Spec
+from ctxpolicy.replay import replay
 from ctxpolicy.result import Result
+from ctxpolicy.rules import Pipeline
 from ctxpolicy.session import Session
 from ctxpolicy.summarize import Summarizers, Unusable, declared, summarizers
 from ctxpolicy.summarize.request import Summarize
@@ -112,6 +114,33 @@ class Policy:
         session = self._session(messages, tools, state, format, meta, system)
         effects = self._effects(summarize, open_archive(archive))
         return session.finish(await adrive(session.start(effects), effects))
+
+    def replay(
+        self,
+        messages: Sequence[Any],
+        *,
+        tools: Sequence[Any] | None = None,
+        summarize: Summarizers = None,
+        archive: Any = None,
+        format: str | None = None,
+        meta: Metas = None,
+        system: Any = None,
+        usage: Mapping[int, int] | None = None,
+    ) -> Iterator[Result]:
+        """What a live loop would have sent at each model call of a recorded list: a result for each, when asked for.
+
+        A call stands before every assistant message that goes on with no earlier one. A result is that of the window
+        at that call: its `decisions` are on the list as the call before left it, with what came in since. In place of
+        a refused tool result goes its replacement. `usage` has the prompt tokens that the provider recorded, by the
+        index of the reply; with them pressure is calibrated as `window.observe` does. The other arguments are those of
+        `apply`.
+
+        Raises MessageTooLarge where a rule refuses another message, TranscriptInvalid for what is no message.
+        """
+        calls = recorded_calls(self.pipeline(format), messages, tools=tools, system=system, usage=usage)
+        store = False if archive is None else archive
+        window = self.window(tools=tools, summarize=summarize, archive=store, format=format, system=system)
+        return replay(window, messages, _metas(meta, len(messages)), calls)
 
     def window(
         self,

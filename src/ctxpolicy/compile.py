@@ -15,10 +15,10 @@ from ctxpolicy.cut import DEFAULT_TRUNCATE_MARKER
 from ctxpolicy.intake import Reading
 from ctxpolicy.marks import LABEL, MARKER, PLACEHOLDER, Mark, marks
 from ctxpolicy.match import Traits, test
-from ctxpolicy.pipeline import AppendRule, Pipeline, SendRule
 from ctxpolicy.policy import model
 from ctxpolicy.read_as import reader_maker
 from ctxpolicy.reasoning import REFUSED, BeforeSigned
+from ctxpolicy.rules import AppendRule, Pipeline, SendRule
 from ctxpolicy.select import Selector, selector
 from ctxpolicy.tokens import Meter
 from ctxpolicy.when import Condition, condition, negated, never

@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.archive import Archive
-from ctxpolicy.pipeline import ArchiveRequest, Outcome, Running
+from ctxpolicy.pipeline import ArchiveRequest, Running
 from ctxpolicy.summarize.build import name_of
 from ctxpolicy.summarize.reply import Failure
 from ctxpolicy.summarize.request import Summarize, SummaryRequest
+from ctxpolicy.working import Outcome
 
 
 class Effects(msgspec.Struct, frozen=True):

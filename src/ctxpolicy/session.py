@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ctxpolicy import state as states
+from ctxpolicy.arrivals import Arrival, arrive
 from ctxpolicy.decide import decisions
 from ctxpolicy.drivers import Effects
 from ctxpolicy.errors import MessageTooLarge
@@ -19,9 +20,11 @@ from ctxpolicy.intake import Intake
 from ctxpolicy.items import Item, Load, Tally, by_role
 from ctxpolicy.ledger import Ledger
 from ctxpolicy.memory import Memory
-from ctxpolicy.pipeline import Arrival, Outcome, Pipeline, Running, arrive, run
+from ctxpolicy.pipeline import Running, run
 from ctxpolicy.result import Event, Result, Spent, Usage
+from ctxpolicy.rules import Pipeline
 from ctxpolicy.view import View
+from ctxpolicy.working import Outcome
 
 
 class Session:

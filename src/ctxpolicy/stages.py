@@ -16,10 +16,10 @@ from ctxpolicy.clauses import Asked, Check, checks
 from ctxpolicy.drivers import Effects, drive
 from ctxpolicy.items import Item
 from ctxpolicy.match import Traits
-from ctxpolicy.pipeline import AppendRule, Pipeline
 from ctxpolicy.policy.model import Compact, Evict, Match, Rule, Spec
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.result import Result
+from ctxpolicy.rules import AppendRule, Pipeline
 from ctxpolicy.select import Selector, selector
 from ctxpolicy.session import Session
 from ctxpolicy.summarize.request import Summarize, SummaryRequest

@@ -14,18 +14,18 @@ import msgspec
 
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
-from ctxpolicy.pipeline import Outcome
 from ctxpolicy.prepared import Prepared
 from ctxpolicy.recall import Recall
 from ctxpolicy.restoring import finder
 from ctxpolicy.result import Event, Result
 from ctxpolicy.session import Session
 from ctxpolicy.values import copy
+from ctxpolicy.working import Outcome
 
 logger = logging.getLogger("ctxpolicy")
 
 _EVENTS_KEPT = 1000
-_FACTOR = (0.5, 2.0)  # bounds of the calibration
+FACTOR = (0.5, 2.0)  # bounds of the calibration
 
 
 class Events(deque[Event]):
@@ -183,7 +183,7 @@ class ManagedWindow:
         if self.result is None or seen is None or seen <= 0:
             return
         factor = seen / max(1, self.result.usage.after["total"])
-        self._calibrate(min(max(factor, _FACTOR[0]), _FACTOR[1]))
+        self._calibrate(min(max(factor, FACTOR[0]), FACTOR[1]))
 
     def observe_overflow(self) -> None:
         """The provider said that the list is too long: count on more tokens, so that the next prepare acts.

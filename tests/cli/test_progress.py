@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 
 import pytest
 
 from ctxpolicy.cli import output
+
+from .helpers import Run, lines, talk, write
 
 
 @pytest.fixture
@@ -37,3 +40,12 @@ def test_it_is_quiet_where_nobody_looks(clock: list[float], capsys: pytest.Captu
         clock[0] = 9.0
         tick()
     assert capsys.readouterr() == ("", "")
+
+
+def test_apply_counts_conversations_refused_ones_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks: list[str] = []
+    monkeypatch.setattr("ctxpolicy.cli.apply.progress", lambda things: nullcontext(lambda: ticks.append(things)))
+    big = [{"role": "user", "content": "x" * 5000}]
+    done = run("apply", "-p", "p.yaml", "--dry-run", write("t.jsonl", lines(talk(1), big, talk(2))))
+    assert done.exit_code == 1
+    assert ticks == ["conversations"] * 3

@@ -200,3 +200,47 @@ def test_inspect_shows_what_was_recorded(folder: Path, run: Run) -> None:
     assert [len(one["recorded"]["compactions"]) for one in seen] == [0, 1, 0]
     chat = run("inspect", "-p", "p.yaml", "--format", "json", folder / "a" / "chat.json")
     assert "recorded" not in json.loads(chat.stdout)
+
+
+SEVERAL = {
+    "inspect": (),
+    "apply": ("-p", "p.yaml", "--archive", "none", "-o", "out"),
+    "lint": (),
+    "replay": (),
+    "simulate": (),
+    "diff": ("p.yaml", "p.yaml"),
+}
+
+
+@pytest.mark.parametrize("command", SEVERAL)
+class TestExitCodes:
+    """What cannot be read has a line each and the rest is done: 1; where nothing can be read: 2."""
+
+    def bad(self, folder: Path) -> dict[str, str]:
+        """Inputs of which nothing can be read, with what is said of them."""
+        (folder / "empty").mkdir()
+        (folder / "cut.json").write_text('[{"role": "user", "content": "h')
+        return {
+            str(folder / "empty"): "holds no session log",
+            str(folder / "cut.json"): "is cut off in the middle",
+            str(folder / "*.xyz"): "matches no log",
+            "no-such-file": "no such file",
+        }
+
+    def test_some(self, folder: Path, run: Run, command: str) -> None:
+        bad = self.bad(folder)
+        done = run(command, *SEVERAL[command], *bad, folder / "a" / "chat.json")
+        assert done.exit_code == 1
+        told = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        assert len(told) == len(bad)
+        assert all(why in line and path in line for line, (path, why) in zip(told, bad.items(), strict=True))
+
+    def test_none(self, folder: Path, run: Run, command: str) -> None:
+        assert run(command, *SEVERAL[command], *self.bad(folder)).exit_code == 2
+
+    def test_a_folder_with_one_that_is_cut(self, folder: Path, run: Run, command: str) -> None:
+        (folder / "a" / "cut.json").write_text('[{"role": "user", "content": "h')
+        done = run(command, *SEVERAL[command], folder)
+        assert done.exit_code == 1
+        told = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        assert [line.startswith(f"error: {folder / 'a' / 'cut.json'}:1: is cut off") for line in told] == [True]

@@ -24,6 +24,7 @@ COMMANDS = {
     "apply": "Apply a policy to transcripts.",
     "inspect": "Show what fills the window and what the next call would do.",
     "simulate": "Watch a policy work through a session, and judge it.",
+    "replay": "Show what a loop would have sent at each recorded model call.",
     "demo": "Play a short session and show what its policy does.",
     "explain": "Say why a message stays or leaves, and why a rule acts or not.",
     "test": "Run the tests beside policies.",

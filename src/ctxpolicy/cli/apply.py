@@ -14,7 +14,7 @@ from ctxpolicy.archive import Archive, open_archive
 from ctxpolicy.cli.html import Gathered, html_option, write_page
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup, targets
-from ctxpolicy.cli.output import counted, note
+from ctxpolicy.cli.output import Tick, counted, note, progress
 from ctxpolicy.cli.rewrite import Outcome, rewrite
 from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.result import Result
@@ -56,8 +56,9 @@ def command(
     ctxpolicy apply -p builtin:default --summarizer extract --window 8000 --dry-run session.jsonl
     """
     chosen = setup(policy, window, tools, pins, summarizer, wire_format)
-    run = _Run(chosen, False if dry_run else _archive(archive, chosen), keep=html is not None)
-    outcome = rewrite(targets(transcripts, output), run, write=not dry_run)
+    with progress("conversations") as tick:
+        run = _Run(chosen, False if dry_run else _archive(archive, chosen), tick, keep=html is not None)
+        outcome = rewrite(targets(transcripts, output), run, write=not dry_run)
     run.report(outcome, dry_run=dry_run)
     if html is not None:
         run.write_page(html)
@@ -73,8 +74,8 @@ def _archive(option: str | None, chosen: Setup) -> Archive | Literal[False]:
 class _Run:
     """The policy as a transformation of conversations, with what is to be told about it at the end."""
 
-    def __init__(self, chosen: Setup, archive: Archive | Literal[False], *, keep: bool) -> None:
-        self._setup, self._archive = chosen, archive
+    def __init__(self, chosen: Setup, archive: Archive | Literal[False], tick: Tick, *, keep: bool) -> None:
+        self._setup, self._archive, self._tick = chosen, archive, tick
         self._messages = self._before = self._after = 0
         self._acts: Counter[str] = Counter()
         self._unasked: list[str] = []
@@ -88,6 +89,8 @@ class _Run:
         except MessageTooLarge as error:
             self._keep(conversation, error)
             raise
+        finally:
+            self._tick()
         self._keep(conversation, result)
         self._count(result, conversation.where)
         return result.messages

@@ -14,23 +14,22 @@ _Made = TypeVar("_Made")
 
 
 class Conversations(Generic[_Made]):
-    """What `use` makes of each conversation, in order. What cannot be read or used is told, and the rest is done.
-
-    `code` is the exit code so far: 2 where nothing of a file could be used, else 1 where something could not.
-    """
+    """What `use` makes of each conversation, in order. What cannot be read or used is told, and the rest is done."""
 
     def __init__(self, transcripts: Sequence[str], use: Callable[[Conversation], _Made]) -> None:
         self._transcripts, self._use = transcripts, use
-        self.code = 0
+        self._done = self._told = False
+
+    @property
+    def code(self) -> int:
+        """The exit code so far: 1 where something could not be read or used, 2 where nothing at all could."""
+        return 0 if not self._told else 1 if self._done else 2
 
     def __iter__(self) -> Iterator[_Made]:
         for transcript in self._transcripts:
-            done = 0
             for made in self._of_file(transcript):
-                done += 1
+                self._done = True
                 yield made
-            if not done:
-                self.code = 2
 
     def _of_file(self, transcript: str) -> Iterator[_Made]:
         try:
@@ -41,7 +40,6 @@ class Conversations(Generic[_Made]):
                     yield from self._of_conversation(part)
         except TranscriptInvalid as error:
             self._tell(str(error))
-            self.code = 2
 
     def _of_conversation(self, part: Conversation) -> Iterator[_Made]:
         try:
@@ -53,4 +51,4 @@ class Conversations(Generic[_Made]):
 
     def _tell(self, what: str) -> None:
         note(f"error: {what}")
-        self.code = max(self.code, 1)
+        self._told = True

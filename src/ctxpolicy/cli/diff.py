@@ -67,7 +67,7 @@ def command(
     ctxpolicy diff policies/default.yaml policy.yaml sessions/*.jsonl
     git show HEAD:policy.yaml > old.yaml && ctxpolicy diff --exit-code old.yaml policy.yaml session.jsonl
 
-    Exit codes: 0 compared, 1 they differ (with --exit-code) or a conversation cannot be read, 2 a file cannot.
+    Exit codes: 0 compared, 1 they differ (with --exit-code) or not all can be read, 2 nothing can.
     """
     from ctxpolicy.compare import Tallies, rule_changes, total
 

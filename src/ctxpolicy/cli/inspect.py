@@ -79,7 +79,7 @@ class _Inspection:
 
     def echo_json(self, conversation: Conversation) -> None:
         """One object on a line."""
-        click.echo(json.dumps({**as_json(self._picture(conversation)), **recorded.as_json(conversation)}))
+        click.echo(json.dumps({**as_json(self._picture(conversation)), **recorded.as_json(conversation, self._chosen)}))
 
     def echo_text(self) -> None:
         """One conversation in full, or several in brief."""
@@ -87,7 +87,7 @@ class _Inspection:
         if not named:
             return
         if len(named) == 1:
-            told = recorded.as_text(self._gathered.kept[0])
+            told = recorded.as_text(self._gathered.kept[0], self._chosen)
             lines = as_text(self._picture(self._gathered.kept[0]), width)
         else:
             told = recorded.compactions(self._gathered.kept)

@@ -62,7 +62,7 @@ def command(
     ctxpolicy lint session.jsonl
     ctxpolicy lint --for strict --fix session.jsonl
 
-    Exit codes: 0 the provider accepts all of it, 1 it refuses something, 2 a file that cannot be read.
+    Exit codes: 0 the provider accepts all of it, 1 it refuses something or not all can be read, 2 nothing can.
     """
     if output is not None and (not repair or len(transcripts) > 1):
         raise click.UsageError("-o goes with --fix and one transcript")
@@ -78,7 +78,7 @@ def command(
         note(f"{counted(judged.conversations, 'conversation')}: nothing to refuse")
     if judged.hidden:
         note(f"{counted(judged.hidden, 'finding')} more that only some models and servers refuse: --for strict")
-    return 2 if judged.unreadable else max(code, int(any(finding.severity == "error" for finding in found)))
+    return max(code, judged.code, int(any(finding.severity == "error" for finding in found)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,11 @@ class _Judgement:
         self._format = None if self._strict else target
         self.conversations = self.hidden = 0
         self.unreadable = False
+
+    @property
+    def code(self) -> int:
+        """The exit code for what cannot be read: 2 where nothing can."""
+        return 0 if not self.unreadable else 1 if self.conversations else 2
 
     def of(self, file: str) -> Iterator[Finding]:
         """The findings on one file. What cannot be read is told."""

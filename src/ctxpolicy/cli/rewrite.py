@@ -34,15 +34,17 @@ class Outcome:
 
     @property
     def code(self) -> int:
-        """The exit code."""
-        return 2 if self.unreadable else 1 if self.failed else 0
+        """The exit code: 1 where something failed, 2 where nothing at all could be read."""
+        if not self.failed and not self.unreadable:
+            return 0
+        return 1 if self.done or self.refused else 2
 
     def add(self, other: Outcome) -> None:
         """Count another file's outcome in."""
         self.done += other.done
         self.refused += other.refused
         self.broken += other.broken
-        self.unreadable += other.unreadable or bool(other.broken and not other.done and not other.refused)
+        self.unreadable += other.unreadable
 
 
 def rewrite(targets: Iterable[tuple[str, str]], transform: Transform, *, write: bool = True) -> Outcome:

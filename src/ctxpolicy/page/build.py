@@ -8,10 +8,10 @@ from typing import Any
 from ctxpolicy.intake import Intake
 from ctxpolicy.page.chart import chart
 from ctxpolicy.page.model import Bar, Line, Note, Page, Row, Section, Tile
-from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.policy.thresholds import percent, thresholds
 from ctxpolicy.result import Decision, Event
+from ctxpolicy.rules import Pipeline
 from ctxpolicy.simulate.composition import Composition, Share, compose, largest_first
 from ctxpolicy.simulate.course import Course, triggers
 

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ctxpolicy.calls import reply_places
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Item, Tally
-from ctxpolicy.pipeline import Pipeline
+from ctxpolicy.rules import Pipeline
 
 _HIGH = 0.95  # the percentile that is told
 
@@ -112,14 +113,8 @@ def compose(pipeline: Pipeline, messages: Sequence[Any], tools: Sequence[Any] | 
 
 def _calls(items: Sequence[Item]) -> list[int]:
     """How many items each model call carried: one before each reply, and one more for what waits at the end."""
-    calls: list[int] = []
-    waiting = False
-    for i, item in enumerate(items):
-        reply = item.message.role == "assistant"
-        if reply and waiting:
-            calls.append(i)
-        waiting = not reply
-    return [*calls, len(items)] if waiting else calls
+    waiting = bool(items) and items[-1].message.role != "assistant"
+    return [*reply_places(items), *([len(items)] if waiting else ())]
 
 
 def _count(shares: dict[str, Share], name: str, item: Item, carried: int, *, calls: int) -> None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 from ctxpolicy.api import Policy
+from ctxpolicy.calls import begins_reply
 from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Tally
-from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.policy.thresholds import thresholds
+from ctxpolicy.replay import append
 from ctxpolicy.result import Decision, Event
+from ctxpolicy.rules import Pipeline
 from ctxpolicy.simulate.cache import PromptCache
 from ctxpolicy.simulate.judge import Finding, Judge
-from ctxpolicy.simulate.reading import Reader
+from ctxpolicy.simulate.reading import Reader, Seen
 from ctxpolicy.simulate.summaries import Asked, note
 from ctxpolicy.summarize.request import Summarize
 from ctxpolicy.window import ManagedWindow
@@ -180,33 +181,28 @@ class _Stage:
 
     def calls(self, messages: Iterable[Any]) -> Iterator[Call]:
         """The calls of a session."""
-        waiting = False
+        before: Seen | None = None
         for wire in messages:
-            reply = self._is_reply(wire)
-            if reply and waiting:
+            seen = self._reader.one(wire)
+            if begins_reply(seen, before):
                 yield self._call()
-            waiting = not self._take(wire) if reply else self._take(wire) or waiting
-        if waiting:
+            if self._take(wire):
+                before = seen
+        if before is not None and before.role != "assistant":
             yield self._call()
-
-    def _is_reply(self, wire: Any) -> bool:
-        return self._reader.one(wire).role == "assistant"
 
     def _take(self, wire: Any) -> bool:
         """Append a message; whether it is in the list now. In place of a refused result goes its replacement."""
         try:
-            self._window.append(wire)
-        except MessageTooLarge as error:
+            taken = append(self._window, wire)
+        except MessageTooLarge:
             self.refused += 1
-            wire = error.replacement
-            if wire is None:
-                return False
-            with suppress(MessageTooLarge):
-                self._window.append(wire)
-        items = self._intake.read(wire, len(self.taken), len(self.taken))
-        self.taken.append(wire)
+            return False
+        self.refused += taken is not wire
+        items = self._intake.read(taken, len(self.taken), len(self.taken))
+        self.taken.append(taken)
         self._whole += sum(item.tokens for item in items)
-        self.judge.came(self._reader.one(wire), items[0].role)
+        self.judge.came(self._reader.one(taken), items[0].role)
         return True
 
     def _call(self) -> Call:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from ctxpolicy.actions.evict import Evict as Evicting
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Item, Tally
-from ctxpolicy.pipeline import Pipeline
 from ctxpolicy.policy.model import Evict, Spec
 from ctxpolicy.policy.thresholds import percent, thresholds
+from ctxpolicy.rules import Pipeline
 from ctxpolicy.select import Selector
 from ctxpolicy.simulate.reading import Seen
 from ctxpolicy.units import free_blocks

@@ -10,7 +10,8 @@ from ctxpolicy.values import canonical
 
 
 class Seen(NamedTuple):
-    """What matters of one wire message: its tokens, text, wire role, and the ids of its calls and results."""
+    """What matters of one wire message: its tokens, text, wire role, the ids of its calls and results, and whether it
+    goes on with the turn before it."""
 
     wire: Any
     tokens: int
@@ -18,6 +19,7 @@ class Seen(NamedTuple):
     role: str
     calls: tuple[str, ...]
     results: tuple[str, ...]
+    follows: bool = False
 
 
 class Reader:
@@ -44,4 +46,5 @@ class Reader:
             parts[0].role,
             tuple(call.id or "" for part in parts for call in part.calls),
             tuple(part.result_of for part in parts if part.result_of is not None),
+            parts[0].follows,
         )
