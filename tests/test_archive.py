@@ -233,3 +233,10 @@ def test_open_archive(tmp_path: Path) -> None:
         function.get("3f9a12c0d4e1")
     with pytest.raises(TypeError, match="int"):
         open_archive(3)
+
+
+def test_numbers_that_json_has_not_come_back_as_they_were(tmp_path: Path) -> None:
+    message = {"role": "user", "content": "x", "seen": [float("inf"), None, {"deep": float("-inf")}], "big": 10**30}
+    archive = DirectoryArchive(tmp_path)
+    archive.put([{"ref": "0" * 12, "removed": [message], "left": "left"}])
+    assert DirectoryArchive(tmp_path).get("0" * 12)[0]["removed"] == [message]

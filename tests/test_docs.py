@@ -13,11 +13,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import ctxpolicy
+
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
@@ -56,6 +59,38 @@ def test_the_blocks_show_what_the_commands_print(document: Path, tmp_path: Path)
 def test_links_lead_somewhere(document: Path) -> None:
     links = _LINK.findall(document.read_text(encoding="utf-8"))
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+class _Client:
+    """Stands for a provider's client: one tool call, then an answer."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    def chat(self, messages: list[Any], tools: Any) -> dict[str, Any]:
+        self.sent.append(list(messages))
+        call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        return {"role": "assistant", "content": "Read it.", **({} if len(self.sent) > 1 else {"tool_calls": [call]})}
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(_workshop(tmp_path))
+    blocks = re.findall(r"^```python\n(.*?)^```$", DOCUMENTS[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    client = _Client()
+    names: dict[str, Any] = {"tools": [], "my_model": None, "client": client, "run": lambda call: "line " * 5000}
+    exec(blocks[0], names)
+    assert [m["role"] for m in client.sent[-1]] == ["user", "assistant", "tool"]
+    assert len(client.sent[-1][-1]["content"]) < 20_000  # cut on arrival
+    messages = [*client.sent[-1][:2], {**client.sent[-1][2], "content": "row " * 5000}]
+    names |= {"messages": messages, "state": None}
+    exec(blocks[1], names)
+    assert len(names["send"][2]["content"]) < 20_000
+    assert names["whole"] == messages
+
+
+def test_the_policy_of_the_readme_is_valid() -> None:
+    (text,) = re.findall(r"^```yaml\n(.*?)^```$", DOCUMENTS[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert ctxpolicy.loads(text).spec.budget.window == 200_000
 
 
 def _write() -> None:

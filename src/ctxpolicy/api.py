@@ -26,7 +26,7 @@ from ctxpolicy.session import Session
 from ctxpolicy.summarize import Summarizers, Unusable, declared, summarizers
 from ctxpolicy.summarize.request import Summarize
 from ctxpolicy.view import View
-from ctxpolicy.window import ManagedWindow
+from ctxpolicy.window import ManagedWindow, check_dump
 
 logger = logging.getLogger("ctxpolicy")
 
@@ -192,8 +192,7 @@ class Policy:
 
         Raises CtxPolicyError for what is no dump.
         """
-        if not isinstance(dump, Mapping) or not {"messages", "state"} <= set(dump):
-            raise CtxPolicyError("this is not a dump of a window: it has no `messages` and `state`")
+        check_dump(dump)
         made = self.window(
             tools=tools,
             summarize=summarize,

@@ -223,9 +223,13 @@ def _known(records: list[Record], ref: str, where: str) -> list[Record]:
 
 def _line(record: Record) -> bytes:
     try:
-        return msgspec.json.encode(record) + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate: only an escape can carry it through valid UTF-8
-        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        line = msgspec.json.encode(record)
+        if b"null" not in line or values.is_finite(record):
+            return line + b"\n"
+    except (UnicodeEncodeError, OverflowError):
+        pass
+    # What msgspec cannot carry through: a lone surrogate needs an escape, NaN and infinities (null to it) their names.
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def _append(file: Path, data: bytes) -> None:

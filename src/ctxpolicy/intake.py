@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.formats import Format
 from ctxpolicy.items import Edit, Item
 from ctxpolicy.marks import Marks
@@ -48,7 +49,9 @@ class Intake:
         return [self._item(message, start + n, meta) for n, message in enumerate(messages)]
 
     def read_all(self, messages: Sequence[Any], metas: Sequence[Mapping[str, Any] | None] | None) -> list[Item]:
-        """The items of a whole list, from its first message on."""
+        """The items of a whole list, from its first message on. Raises TranscriptInvalid for what is no list."""
+        if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
+            raise TranscriptInvalid(f"the messages are a {type(messages).__name__}; give them in a list")
         items: list[Item] = []
         for index, wire in enumerate(messages):
             items += self.read(wire, index, len(items), metas[index] if metas else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -46,3 +47,17 @@ def copy(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [copy(v) if isinstance(v, (dict, list, tuple)) else v for v in value]
     return value
+
+
+def is_finite(value: Any) -> bool:
+    """False where some number in a JSON value is NaN or infinite: Python reads and writes those, JSON has none."""
+    rest = [value]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            rest.extend(value)
+        elif isinstance(value, float) and not isfinite(value):
+            return False
+    return True

@@ -8,6 +8,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from ctxpolicy.working import Outcome
 
 logger = logging.getLogger("ctxpolicy")
 
+_DUMP_VERSION = 1
 _EVENTS_KEPT = 1000
 FACTOR = (0.5, 2.0)  # bounds of the calibration
 
@@ -160,7 +162,7 @@ class ManagedWindow:
         """
         with self._run():
             dumped = copy(self._session.dump(self._effects))
-        return {"version": 1, **dumped, "factor": self._session.load.factor, "refused": copy(self._refused)}
+        return {"version": _DUMP_VERSION, **dumped, "factor": self._session.load.factor, "refused": copy(self._refused)}
 
     def recall_tool(self, *, max_tokens: int = 2000) -> Recall:
         """A tool by which the agent reads again what was taken out: `schema`, `name`, and itself the handler.
@@ -196,6 +198,18 @@ class ManagedWindow:
     def _calibrate(self, factor: float) -> None:
         """Multiply counted tokens by this factor wherever pressure is worked out."""
         self._session.load = msgspec.structs.replace(self._session.load, factor=factor)
+
+
+def check_dump(dump: Any) -> None:
+    """Raises CtxPolicyError for what `dump` of this version did not write."""
+    if not isinstance(dump, Mapping) or not {"version", "messages", "state"} <= set(dump):
+        raise CtxPolicyError("this is not a dump of a window: it has no `version`, `messages` and `state`")
+    if dump["version"] != _DUMP_VERSION:
+        raise CtxPolicyError(f"a dump of version {dump['version']!r} cannot be read by this version of ctxpolicy")
+    factor = dump.get("factor", 1.0)
+    sound = isinstance(factor, (int, float)) and isfinite(factor) and factor > 0
+    if not sound or not isinstance(dump["messages"], list) or not isinstance(dump.get("refused", {}), Mapping):
+        raise CtxPolicyError("this dump of a window is damaged: `messages`, `refused` or `factor` is not what it was")
 
 
 def _also_refused(first: Mapping[str, Any], index: int, size: int) -> MessageTooLarge:

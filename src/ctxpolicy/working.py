@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
-from ctxpolicy.actions import Step, Swap
+from ctxpolicy.actions import Step, Swap, held
 from ctxpolicy.arrivals import Arrival, removed_from
 from ctxpolicy.intake import changed, mark
 from ctxpolicy.items import Edit, Facts, Item, Leaving, Load, Tally
@@ -93,12 +93,16 @@ class Working:
             before = after
 
     def check_room(self) -> None:
-        """Say so when tools and system alone reach the limit: nothing a rule does can make the list fit."""
+        """Say so when the list does not fit, and what holds it; above all when tools and system alone reach the limit."""
+        used, limit = self.load.used(self.tally), self.load.limit
         fixed = self.load.tools + self.load.system + self.load.overhead + self.tally.fixed
-        if fixed >= self.load.limit:
-            used = self.load.used(self.tally)
-            why = f"no room: tools and system alone take {fixed:,} of {self.load.limit:,} tokens"
-            self.events.append(Event(None, "run", False, why, used, used))
+        if fixed >= limit:
+            why = f"no room: tools and system alone take {fixed:,} of {limit:,} tokens"
+        elif self.facts.pressure > 1.0:
+            why = f"over the limit: {used:,} of {limit:,} tokens, {held(self.view, self.view.protection())}"
+        else:
+            return
+        self.events.append(Event(None, "run", False, why, used, used))
 
     def mind_reasoning(self) -> None:
         """Where this run rewrote history before signed reasoning: take that out or keep it, as the policy says."""

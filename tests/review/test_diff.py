@@ -132,7 +132,7 @@ def test_exit_codes(run: Run, files: list[str]) -> None:
     assert run("diff", "--exit-code", "--summarizer", "none", "p.yaml", "q.yaml", *files).exit_code == 1
     assert run("diff", "p.yaml", "gone.yaml", *files).exit_code == 2
     assert run("diff", "p.yaml", "p.yaml", "gone.jsonl").exit_code == 2
-    assert run("diff", "p.yaml", "p.yaml", files[0], "gone.jsonl").exit_code == 2
+    assert run("diff", "p.yaml", "p.yaml", files[0], "gone.jsonl").exit_code == 1
     assert run("diff", "p.yaml", "p.yaml").exit_code == 2
 
 

@@ -163,7 +163,7 @@ class TestBadInput:
         Path("bad.jsonl").write_text("[1, 2\n")
         assert run("simulate", "none.jsonl").exit_code == 2
         done = run("simulate", "-p", "p.yaml", "bad.jsonl", _transcript("a.jsonl"))
-        assert done.exit_code == 2
+        assert done.exit_code == 1
         assert "error: bad.jsonl" in done.stderr
         assert "a.jsonl:1: " in done.stdout
 
