@@ -93,7 +93,7 @@ class Working:
             before = after
 
     def check_room(self) -> None:
-        """Say so when the list does not fit, and what holds it; above all when tools and system alone reach the limit."""
+        """Say so when the list does not fit, and what holds it; or that tools and system alone reach the limit."""
         used, limit = self.load.used(self.tally), self.load.limit
         fixed = self.load.tools + self.load.system + self.load.overhead + self.tally.fixed
         if fixed >= limit:
