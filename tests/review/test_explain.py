@@ -221,3 +221,10 @@ def test_a_question_that_cannot_be_answered(run: Run, session: str, arguments: l
     done = run("explain", "--policy", "p.yaml", *arguments, session)
     assert done.exit_code == 2
     assert says in done.stderr
+
+
+def test_a_folder_is_explained_conversation_by_conversation(run: Run, session: str, tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text(Path(session).read_text(encoding="utf-8"), encoding="utf-8")
+    done = run("explain", "--message", "0", str(tmp_path))
+    assert done.exit_code == 0
+    assert done.stdout.count(": message 0: ") == 2

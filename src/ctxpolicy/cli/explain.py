@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from ctxpolicy.cli.conversations import Conversations
+from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup
 from ctxpolicy.cli.output import paint
 from ctxpolicy.errors import MessageTooLarge, TranscriptInvalid
@@ -27,7 +28,7 @@ _COLOURS: dict[str, dict[str, Any]] = {"yes": {"fg": "green"}, "no": {"fg": "red
 
 
 @click.command("explain")
-@click.argument("transcript", metavar="TRANSCRIPT")
+@inputs_argument()
 @policy_options(default="builtin:default")
 @click.option("--message", "-m", type=int, metavar="N", help="Explain this message, from 0; negative from the end.")
 @click.option("--rule", "-r", metavar="ID", help="Explain why this rule acted or did not.")
@@ -37,7 +38,7 @@ _COLOURS: dict[str, dict[str, Any]] = {"yes": {"fg": "green"}, "no": {"fg": "red
 )  # fmt: skip
 @format_option("--input-format")
 def command(
-    transcript: str,
+    transcripts: tuple[str, ...],
     policy: str,
     window: int | None,
     tools: Path | None,
@@ -63,7 +64,7 @@ def command(
         raise click.UsageError("give --message or --rule, not both")
     chosen = setup(policy, window, tools, pins, summarizer, wire_format)
     where = _where(policy)
-    conversations = Conversations((transcript,), lambda part: (part, _account(part, chosen)))
+    conversations = Conversations(transcripts, lambda part: (part, _account(part, chosen)))
     for part, account in conversations:
         if output_format == "json":
             click.echo(json.dumps(_as_json(account, message, rule, where), ensure_ascii=False))
