@@ -227,10 +227,10 @@ class TestOptions:
         assert messages[8] in out
         assert messages[6] not in out
 
-    def test_a_pin_beyond_the_end_fails_the_conversation(self, run: Run) -> None:
+    def test_a_pin_beyond_the_end_is_bad_usage(self, run: Run) -> None:
         done = run("apply", "-p", "p.yaml", "--pin", "99", write("t.jsonl", lines(*talk(1))))
-        assert done.exit_code == 1
-        assert "--pin 99: the conversation has 4 messages, the last is 3" in done.stderr
+        assert done.exit_code == 2
+        assert "'--pin': 99 is no message of t.jsonl, which has 4, numbered 0 to 3" in done.stderr
 
     def test_window_in_place_of_the_policys(self, run: Run) -> None:
         text = lines(*talk(20))

@@ -237,7 +237,7 @@ class TestSurvey:
     def test_a_pin_that_names_no_message(self, run: Run) -> None:
         done = run("inspect", "-p", "p.yaml", "--pin", "99", write("t.jsonl", lines(*talk(1))))
         assert (done.exit_code, done.stdout) == (2, "")
-        assert "--pin 99" in done.stderr
+        assert "'--pin': 99 is no message of t.jsonl" in done.stderr
 
 
 class TestJson:

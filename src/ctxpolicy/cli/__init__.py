@@ -75,6 +75,15 @@ class _Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """What `click` does, but for output that cannot be written: `--help` prints before a command runs."""
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            _abandon_stdout()
+            click.echo(f"error: standard output cannot be written: {error.strerror or error}", err=True)
+            sys.exit(2)
+
     def invoke(self, ctx: click.Context) -> Any:
         _never_fail_to_print()
         try:
@@ -98,6 +107,9 @@ def _report(error: Exception, *, debug: bool) -> int:
         traceback.print_exc()
     if isinstance(error, (CtxPolicyError, OSError)):
         click.echo(_in_words(error), err=True)
+        return 2
+    if isinstance(error, RecursionError):
+        click.echo("error: the input is nested too deeply to be read; flatten what is in it", err=True)
         return 2
     what = f"{type(error).__name__}: {error}".splitlines()[0]
     advice = "" if debug else "; run it again with --debug and report what it prints"

@@ -13,13 +13,15 @@ from ctxpolicy.actions.compact import NO_SUMMARISER
 from ctxpolicy.archive import Archive, open_archive
 from ctxpolicy.cli.html import Gathered, html_option, write_page
 from ctxpolicy.cli.inputs import inputs_argument
-from ctxpolicy.cli.options import Setup, format_option, policy_options, setup, targets
+from ctxpolicy.cli.options import Place, Setup, format_option, policy_options, setup, targets
 from ctxpolicy.cli.output import Tick, counted, note, progress
 from ctxpolicy.cli.rewrite import Outcome, rewrite
 from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.result import Result
 from ctxpolicy.transcripts import Conversation
 
+_KEPT_ALL = "the archive could not be written, so nothing was removed"  # how the event begins
+_OVER = ("over the limit", "no room")  # how a run says why its list does not fit
 _DONE = {"truncate": "truncated", "mask": "masked", "compact": "compacted", "evict": "evicted"}
 
 
@@ -27,9 +29,15 @@ _DONE = {"truncate": "truncated", "mask": "masked", "compact": "compacted", "evi
 @inputs_argument()
 @policy_options()
 @click.option(
-    "--output", "-o", metavar="OUT", help="File to write, or directory for several inputs.  [default: stdout]"
+    "--output",
+    "-o",
+    type=Place(),
+    metavar="OUT",
+    help="File to write, or directory for several inputs.  [default: stdout]",
 )
-@click.option("--archive", metavar="DIR|none", help="Where the originals go, in place of what the policy says.")
+@click.option(
+    "--archive", type=Place(), metavar="DIR|none", help="Where the originals go, in place of what the policy says."
+)
 @click.option("--dry-run", is_flag=True, help="Write nothing, not even the archive.")
 @html_option()
 @format_option("--format")
@@ -62,7 +70,7 @@ def command(
     run.report(outcome, dry_run=dry_run)
     if html is not None:
         run.write_page(html)
-    return outcome.code
+    return max(outcome.code, int(run.unarchived))
 
 
 def _archive(option: str | None, chosen: Setup) -> Archive | Literal[False]:
@@ -80,6 +88,9 @@ class _Run:
         self._acts: Counter[str] = Counter()
         self._unasked: list[str] = []
         self._troubles: list[str] = []
+        self._lost: list[str] = []
+        self._over: list[str] = []
+        self.unarchived = False  # something was kept for want of an archive
         self._gathered = Gathered(chosen, noted=_has_summariser(chosen)) if keep else None
         self._outcomes: list[Result | MessageTooLarge] = []
 
@@ -114,15 +125,35 @@ class _Run:
             if event.acted:
                 self._acts[f"{event.rule}: {_DONE.get(event.action, event.action)}"] += event.messages
         self._unasked += [f"{where}: {e.rule}: {e.reason}" for e in result.events if NO_SUMMARISER in e.reason]
-        self._troubles += [f"{where}: {e}" for e in result.events if e.failed]
+        lost = [e for e in result.events if e.failed and e.action == "archive"]
+        self._lost += [f"{where}: {e.reason}" for e in lost]
+        self.unarchived |= any(e.reason.startswith(_KEPT_ALL) for e in lost)
+        self._troubles += [f"{where}: {e}" for e in result.events if e.failed and e not in lost]
+        if not result.usage.fits:
+            self._over.append(f"{where}: {self._why_over(result)}")
+
+    def _why_over(self, result: Result) -> str:
+        """Why a list does not fit, as its run says it."""
+        usage, window = result.usage, self._setup.policy.spec.budget.window
+        why = f"over the limit: {usage.after['total']:,} of {usage.limit:,} tokens"
+        told = (e.reason for e in result.events if e.action == "run" and e.reason.startswith(_OVER))
+        return f"{next(told, why)} (window {window:,})"
 
     def report(self, outcome: Outcome, *, dry_run: bool) -> None:
         """What was done, on standard error; the last line says it all."""
+        if self._lost:
+            advice = (
+                "name another directory with --archive DIR or the policy's archive.path, or --archive none to keep none"
+            )
+            note(f"{'error' if self.unarchived else 'warning'}: {_first(self._lost)}; {advice}")
+        if self._over:
+            note(f"warning: {_first(self._over)}; the provider may refuse it")
         if self._troubles:
             note(f"warning: {_first(self._troubles)}")
         if self._unasked:
             note(f"note: {_first(self._unasked)}; set one with --summarizer extract, or in the policy")
-        note(self._line(outcome, dry_run))
+        if outcome.code != 2:  # then nothing could be read, which is told
+            note(self._line(outcome, dry_run))
 
     def _line(self, outcome: Outcome, dry_run: bool) -> str:
         acts = ", ".join(f"{what} {count:,}" for what, count in self._acts.items())

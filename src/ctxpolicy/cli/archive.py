@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from ctxpolicy.archive import DirectoryArchive, Record
+from ctxpolicy.cli.options import Place
 from ctxpolicy.cli.output import Column, counted, note, printable, table, terminal_width
 from ctxpolicy.errors import ArchiveError
 from ctxpolicy.recall import shown
@@ -25,7 +26,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _BEGINNING = 200  # characters of a record's first text that are listed
 
 _archive = click.option(
-    "--archive", type=click.Path(path_type=Path), default=Path(".ctxpolicy/archive"), show_default=True, metavar="DIR",
+    "--archive", type=Place(Path), default=Path(".ctxpolicy/archive"), show_default=True, metavar="DIR",
     help="Where the originals are.",
 )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from ctxpolicy.cli.output import note
+from ctxpolicy.cli.output import TOO_DEEP, note
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.logs import read
 from ctxpolicy.transcripts import Broken, Conversation
@@ -46,6 +46,8 @@ class Conversations(Generic[_Made]):
             made = self._use(part)
         except TranscriptInvalid as error:
             self._tell(f"{part.where if error.index is None else part.at(error.index)}: {error}")
+        except RecursionError:
+            self._tell(f"{part.where}: {TOO_DEEP}")
         else:
             yield made
 

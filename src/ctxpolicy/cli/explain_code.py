@@ -10,17 +10,18 @@ import msgspec
 
 from ctxpolicy.formats import FORMATS
 from ctxpolicy.lint import Rule, rules
-from ctxpolicy.policy.codes import as_text, codes, entry
+from ctxpolicy.policy.codes import as_text, codes, entry, title
 from ctxpolicy.policy.phrases import did_you_mean
 
 
 @click.command("explain-code")
-@click.argument("code", metavar="CODE")
+@click.argument("code", metavar="CODE", required=False)
+@click.option("--list", "listed", is_flag=True, help="Every code with its title, one a line.")
 @click.option(
     "--format", "-f", "output_format", type=click.Choice(("text", "json")), default="text", show_default=True,
     help="json: one object.",
 )  # fmt: skip
-def command(code: str, output_format: str) -> int:
+def command(code: str | None, listed: bool, output_format: str) -> int:
     """Say what a code means, with a bad and a good example.
 
     CODE is one of `check`'s, such as CP303, or of `lint`'s, such as X-06.
@@ -30,10 +31,18 @@ def command(code: str, output_format: str) -> int:
 
     Exit codes: 0 printed, 2 no such code.
     """
-    wanted, of_lint = code.upper(), {code: rule for name in FORMATS for code, rule in rules(name).items()}
+    of_lint = {code: rule for name in FORMATS for code, rule in rules(name).items()}
+    if listed:
+        return _list(
+            {code: title(code) for code in codes()} | {code: rule.title for code, rule in of_lint.items()},
+            output_format,
+        )
+    if code is None:
+        raise click.UsageError("no code was given; `ctxpolicy explain-code --list` shows them all")
+    wanted = code.upper()
     known = (*codes(), *of_lint)
     if wanted not in known:
-        hint = did_you_mean(wanted, known) or f"`check` has {known[0]} and others, `lint` has {known[-1]} and others"
+        hint = did_you_mean(wanted, known) or "`ctxpolicy explain-code --list` shows them all"
         raise click.BadParameter(f"there is no code {code!r}; {hint}", param_hint="CODE")
     if rule := of_lint.get(wanted):
         data, text = msgspec.to_builtins(rule), _rule_as_text(rule)
@@ -41,6 +50,15 @@ def command(code: str, output_format: str) -> int:
         found = entry(wanted)
         data, text = asdict(found), as_text(found)
     click.echo(json.dumps(data, indent=2) if output_format == "json" else text)
+    return 0
+
+
+def _list(titles: dict[str, str], output_format: str) -> int:
+    if output_format == "json":
+        click.echo(json.dumps(titles, indent=2))
+    else:
+        for code, says in titles.items():
+            click.echo(f"{code}: {says}")
     return 0
 
 

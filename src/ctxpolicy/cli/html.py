@@ -10,7 +10,7 @@ import click
 
 from ctxpolicy.cli import performance, survey
 from ctxpolicy.cli.options import Setup
-from ctxpolicy.cli.output import counted
+from ctxpolicy.cli.output import TOO_DEEP, counted
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
 from ctxpolicy.result import Result
 from ctxpolicy.simulate.composition import Composition, compose
@@ -118,10 +118,13 @@ class Gathered:
         from ctxpolicy.page.build import notes_of_run, section
 
         chosen, messages = self._chosen, conversation.messages
-        course = play(
-            chosen.policy, messages, conversation.where, tools=chosen.tools_of(conversation),
-            summarize=self._summarize, format=chosen.format_of(conversation),
-        )  # fmt: skip
+        try:
+            course = play(
+                chosen.policy, messages, conversation.where, tools=chosen.tools_of(conversation),
+                summarize=self._summarize, format=chosen.format_of(conversation),
+            )  # fmt: skip
+        except RecursionError:
+            raise CtxPolicyError(f"--html: {conversation.where}: {TOO_DEEP}") from None
         if isinstance(outcome, MessageTooLarge):
             return section(course, None, [], when=_NOW, messages=messages, refused=(outcome.index, outcome.rule))
         return section(course, outcome.decisions, notes_of_run(outcome.events), when=_NOW, messages=messages)

@@ -11,6 +11,7 @@ import click
 from ctxpolicy import values
 from ctxpolicy.archive import open_archive
 from ctxpolicy.cli.inputs import inputs_argument
+from ctxpolicy.cli.options import Place
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import rewrite
 from ctxpolicy.errors import TranscriptInvalid
@@ -40,9 +41,11 @@ STRICT = "strict"
     help="concise: a line for each finding. json, sarif, github: for programs and code review.",
 )  # fmt: skip
 @click.option("--fix", "repair", is_flag=True, help="Repair the files, originals archived first; lists each repair.")
-@click.option("--output", "-o", metavar="OUT", help="With --fix and one input: the file to write in its place.")
 @click.option(
-    "--archive", metavar="DIR|none", default=".ctxpolicy/archive", show_default=True,
+    "--output", "-o", type=Place(), metavar="OUT", help="With --fix and one input: the file to write in its place."
+)
+@click.option(
+    "--archive", type=Place(), metavar="DIR|none", default=".ctxpolicy/archive", show_default=True,
     help="With --fix: where the originals go.",
 )  # fmt: skip
 def command(
@@ -168,6 +171,8 @@ def _fix(transcripts: Sequence[str], target: str | None, output: str | None, arc
 
     def repaired(conversation: Conversation) -> Sequence[Any]:
         fixed = fix(conversation.messages, _format_of(target), strict=target == STRICT)
+        if not fixed.messages:
+            return conversation.messages  # with all of it gone there is no transcript: its faults are told instead
         if store is not None and fixed.removed:
             store.put([{"ref": values.reference(fixed.removed), "removed": fixed.removed, "left": ""}])
         repairs.extend((conversation.at(r.index), r) for r in fixed.repairs)
@@ -176,7 +181,8 @@ def _fix(transcripts: Sequence[str], target: str | None, output: str | None, arc
     outcome = rewrite([(name, output or name) for name in transcripts], repaired)
     for place, repair in repairs:
         note(f"{place}: {repair}")
-    note(f"{counted(len(repairs), 'repair')} in {counted(outcome.done, 'conversation')}")
+    if outcome.code != 2:  # then the error is all there is to say
+        note(f"{counted(len(repairs), 'repair')} in {counted(outcome.done, 'conversation')}")
     return outcome.code
 
 

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from ctxpolicy.cli.inputs import output_name
-from ctxpolicy.errors import CtxPolicyError, TranscriptInvalid
+from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.formats import FORMATS
 from ctxpolicy.formats.detect import detect
 from ctxpolicy.items import RECORDED
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _file = click.Path(path_type=Path)
+
+
+class Place(click.Path):
+    """A file or directory to be named. An empty name is refused: it would mean the working directory."""
+
+    def __init__(self, path_type: type[str] | type[Path] = str) -> None:
+        super().__init__(readable=False, path_type=path_type)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty; name a file or directory, or leave the option out", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _Indexes(click.ParamType[frozenset[int]]):
@@ -122,13 +134,14 @@ class Setup:
     def meta(self, conversation: Conversation) -> list[dict[str, Any] | None] | None:
         """The metadata beside each message: `--pin`, and the fields of its record in a session log.
 
-        Raises TranscriptInvalid for a pin that names no message.
+        Raises click.BadParameter for a pin that names no message.
         """
         count = len(conversation.messages)
         beyond = sorted(index for index in self.pins if index >= count)
         if beyond:
-            raise TranscriptInvalid(
-                f"--pin {beyond[0]}: the conversation has {count:,} messages, the last is {count - 1}", index=count - 1
+            raise click.BadParameter(
+                f"{beyond[0]} is no message of {conversation.file}, which has {count:,}, numbered 0 to {count - 1}",
+                param_hint="'--pin'",
             )
         if not self.pins and not conversation.fields:
             return None
@@ -174,6 +187,8 @@ def read_tools(path: Path) -> list[Any]:
         value = msgspec.json.decode(path.read_bytes())
     except msgspec.DecodeError as error:
         raise CtxPolicyError(f"{path}: is not JSON: {error}; give an array of tool schemas") from None
+    except RecursionError:
+        raise CtxPolicyError(f"{path}: is nested too deeply to be read; give an array of tool schemas") from None
     tools = value.get("tools") if isinstance(value, dict) else value
     if not isinstance(tools, list):
         raise CtxPolicyError(f"{path}: holds no tool schemas; give an array of them, or an object with `tools`")

@@ -16,6 +16,7 @@ import click
 
 _NO_LIMIT = 10_000  # columns
 _WAIT = 0.5  # seconds before progress is shown, and between two updates
+TOO_DEEP = "is nested too deeply to be read; flatten what is in it"
 Tick = Callable[[], None]
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 

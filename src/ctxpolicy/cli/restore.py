@@ -10,28 +10,37 @@ import click
 
 from ctxpolicy.archive import Archive, DirectoryArchive
 from ctxpolicy.cli.inputs import inputs_argument
-from ctxpolicy.cli.options import targets
+from ctxpolicy.cli.options import Place, targets
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import rewrite
 from ctxpolicy.errors import ArchiveError
 from ctxpolicy.restoring import restore
 from ctxpolicy.transcripts import Conversation
+from ctxpolicy.unresolved import unresolved
+
+_NAMED = 3  # references that are named where more could not be put back
 
 
 @click.command("restore")
 @inputs_argument()
 @click.option(
-    "--archive", type=click.Path(path_type=Path), default=Path(".ctxpolicy/archive"), show_default=True, metavar="DIR",
+    "--archive", type=Place(Path), default=Path(".ctxpolicy/archive"), show_default=True, metavar="DIR",
     help="Where the originals are.",
 )  # fmt: skip
 @click.option(
-    "--output", "-o", metavar="OUT", help="File to write, or directory for several inputs.  [default: stdout]"
+    "--output",
+    "-o",
+    type=Place(),
+    metavar="OUT",
+    help="File to write, or directory for several inputs.  [default: stdout]",
 )
 def command(transcripts: tuple[str, ...], archive: Path, output: str | None) -> int:
     """Put back what a policy took out.
 
     Every marker, summary and cut result that the archive has a record of becomes what stood there before. `-` is
     standard input.
+
+    Exit codes: 0 all is back, 1 a reference could not be put back or a conversation failed, 2 nothing could be read.
 
     \b
     ctxpolicy restore --archive .ctxpolicy/archive short.jsonl -o whole.jsonl
@@ -40,10 +49,16 @@ def command(transcripts: tuple[str, ...], archive: Path, output: str | None) -> 
         raise ArchiveError(f"{archive}: no such archive; give the directory that `apply` wrote to with --archive DIR")
     run = _Run(DirectoryArchive(archive))
     outcome = rewrite(targets(transcripts, output), run)
+    if outcome.code == 2:
+        return 2  # nothing could be read, which is told
     failed = f", {outcome.failed:,} failed" if outcome.failed else ""
     messages = f"{run.before:,} -> {run.after:,} messages, {run.put_back:,} put back"
     note(f"{counted(outcome.done, 'conversation')}{failed}, {messages}")
-    return outcome.code
+    if run.left:
+        first = ", ".join(run.left[:_NAMED]) + (", ..." if len(run.left) > _NAMED else "")
+        what = f"{counted(len(run.left), 'reference')} could not be put back: {first}"
+        note(f"error: {what}; is {archive} the right archive? name another with --archive DIR")
+    return max(outcome.code, int(bool(run.left)))
 
 
 class _Run:
@@ -52,6 +67,7 @@ class _Run:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self.before = self.after = self.put_back = 0
+        self.left: list[str] = []  # references that still stand in the results
 
     def __call__(self, conversation: Conversation) -> Sequence[Any]:
         messages = restore(conversation.messages, self._archive)
@@ -59,4 +75,5 @@ class _Run:
         self.before += len(conversation.messages)
         self.after += len(messages)
         self.put_back += sum(id(message) not in own for message in messages)
+        self.left += unresolved(messages)
         return messages

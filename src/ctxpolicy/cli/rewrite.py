@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ctxpolicy.cli.output import note
+from ctxpolicy.cli.output import TOO_DEEP, note
 from ctxpolicy.errors import MessageTooLarge, TranscriptInvalid
 from ctxpolicy.logs import read, written_back
 from ctxpolicy.transcripts import Broken, Conversation, Output
@@ -111,6 +111,10 @@ def _transformed(part: Conversation | Broken, transform: Transform, outcome: Out
     except (MessageTooLarge, TranscriptInvalid) as error:
         outcome.refused += 1
         note(f"error: {part.where if error.index is None else part.at(error.index)}: {error}")
+        return None
+    except RecursionError:
+        outcome.refused += 1
+        note(f"error: {part.where}: {TOO_DEEP}")
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,4 +82,14 @@ def _is_base64(data: str) -> bool:
 _URL_SAFE = str.maketrans("-_", "+/")  # the Gemini SDK writes the URL-safe alphabet
 _ALPHABET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_\n\r")
 
-COMMON = Family(RULES, (_surrogates, _media))
+
+def _content(subject: Subject) -> Iterator[Fault]:
+    """X-00 for messages whose content is of a kind that no provider takes."""
+    for index, message in enumerate(subject.messages):
+        content = message.get("content") if "role" in message else None
+        if content is not None and not isinstance(content, (str, list)):
+            kind = "an object" if isinstance(content, dict) else json.dumps(content)
+            yield Fault("X-00", index, "content", f"the content is {kind}, neither text nor a list of blocks")
+
+
+COMMON = Family(RULES, (_content, _surrogates, _media))

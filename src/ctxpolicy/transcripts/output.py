@@ -20,6 +20,7 @@ class Output:
     """
 
     def __init__(self, path: str | Path) -> None:
+        self._name = str(path)
         self._target = None if str(path) == "-" else Path(os.path.realpath(path))
         self._temporary: Path | None = None
         self._kept = False
@@ -27,8 +28,9 @@ class Output:
     def __enter__(self) -> Self:
         try:
             self._stream = self._open()
-        except BaseException:
+        except BaseException as error:
             self._remove_temporary()
+            self._blame(error)
             raise
         return self
 
@@ -62,8 +64,16 @@ class Output:
                     os.fsync(self._stream.fileno())  # or a crash could leave the new name with nothing in it
             if kind is None and not self._kept:
                 self._replace(self._target)
+        except OSError as failed:
+            self._blame(failed)
+            raise
         finally:
             self._remove_temporary()
+
+    def _blame(self, error: BaseException) -> None:
+        """Let an error name the file as the caller did, not the temporary one."""
+        if isinstance(error, OSError) and self._target is not None:
+            error.filename, error.filename2 = self._name, None
 
     def _replace(self, target: Path) -> None:
         if self._temporary is not None:
