@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from math import inf, isqrt
 
+import msgspec
 import re2
 
 from ctxpolicy import cut_json
@@ -76,8 +76,7 @@ def _noticed(text: str | None) -> str | None:
     return None if text is None else NOTICE + text
 
 
-@dataclass(frozen=True)
-class _Caps:
+class _Caps(msgspec.Struct, frozen=True):
     """What a cut has to meet: at most so many tokens and lines, fewer characters than the text, its reference in it.
 
     `full` is how full the text itself makes the fullest cap; above 1 it has to be cut.
@@ -128,8 +127,7 @@ def _fit(render: Callable[[int], str | None], caps: _Caps) -> str | None:
     return best or None
 
 
-@dataclass(frozen=True)
-class _Later:
+class _Later(msgspec.Struct, frozen=True):
     """A number that is only worked out where a template prints it."""
 
     count: Callable[[str], int]
@@ -139,8 +137,7 @@ class _Later:
         return f"{self.count(self.text):,}"
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(msgspec.Struct, frozen=True):
     """The markers of one cut."""
 
     count: Callable[[str], int]

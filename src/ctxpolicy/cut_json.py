@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
@@ -49,8 +48,7 @@ def _children(text: str) -> _Children:
     return msgspec.json.decode(text, type=list[msgspec.Raw])
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(msgspec.Struct, frozen=True):
     """One element: what stands before its value (a key and a colon, or nothing), and the value as written."""
 
     label: str

@@ -113,7 +113,7 @@ def test_what_a_transcript_says_is_text(name: str) -> None:
 def test_what_it_shows() -> None:
     _run(*COMMANDS["inspect"], "--html", "page.html")
     text = "".join(_read("page.html").text)
-    for said in ("Inside ", "limit 7,200 tokens", "0.90 evict-oldest", "0.70 compact-oldest", "query_logs", "5,679"):
+    for said in ("Inside ", "limit 7,200 tokens", "0.90 evict-oldest", "0.70 compact-oldest", "query_logs", "6,246"):
         assert said in text
     assert "Messages and their fates if the policy took the list over now: 108" in text
     assert "compacted" in text
