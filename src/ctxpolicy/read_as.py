@@ -7,7 +7,8 @@ changes later.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ctxpolicy.items import Item
 from ctxpolicy.match import Test, by_message_alone, conjunction, test

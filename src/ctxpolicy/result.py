@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
+
+import msgspec
 
 Fate = Literal["kept", "pinned", "live", "truncated", "masked", "compacted", "evicted", "repaired"]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """What happened to one input message. `by` is the rule or pin that decided; tokens are before and after."""
 
     index: int
@@ -27,8 +27,7 @@ class Decision:
         return f"message {self.index}: {self.fate}{who}, {size}" + (f", ref {self.ref}" if self.ref else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(msgspec.Struct, frozen=True):
     """What asking summarisers took: requests made, and the tokens that their replies report (0 where they do not)."""
 
     requests: int = 0
@@ -40,8 +39,7 @@ class Spent:
         return Spent(self.requests + other.requests, self.input + other.input, self.output + other.output)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """What one rule did in one pass, or why it declined. `before` and `after` are tokens of everything sent.
 
     `rule` is None for what the run itself has to say (an oddity in the input, no room, a dropped edit).
@@ -68,8 +66,7 @@ class Event:
         return f"{head}{self.reason} ({self.before:,} -> {self.after:,} tokens{gain})"
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(msgspec.Struct, frozen=True):
     """What a run took out of one place: the wire messages as they stood, and the SHA-256 of the text left there.
 
     Where only parts of a wire message left (its results without its words), `shares` says for each message of which
@@ -88,8 +85,7 @@ class Removed:
         return {**record, "parts": list(self.shares)} if self.shares else record
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """Tokens of everything sent. `before` and `after` map each role as read, and `total`, to tokens.
 
     `total` includes the tools and the per-call overhead; `pressure` is used / limit after the run; `fits` says
@@ -109,8 +105,8 @@ class Usage:
 class Result:
     """One run: the list to send and everything known about how it came to be.
 
-    `messages` holds the caller's own objects where nothing changed. `decisions` has one entry for each input message,
-    worked out when first asked for. `state` is a JSON value to hand to the next `apply`, None while there is nothing
+    `messages` holds the caller's own objects where nothing changed. `decisions` has one entry for each input message;
+    they and `usage` are worked out when first asked for. `state` is a JSON value to hand to the next `apply`, None while there is nothing
     to remember. `removed` is what this run took out, as it stood.
     """
 
@@ -119,16 +115,20 @@ class Result:
         messages: list[Any],
         decide: Callable[[], tuple[Decision, ...]],
         events: tuple[Event, ...],
-        usage: Usage,
+        spend: Callable[[], Usage],
         save: Callable[[], dict[str, Any] | None],
         removed: tuple[Removed, ...],
     ) -> None:
-        self.messages, self.events, self.usage, self.removed = messages, events, usage, removed
-        self._decide, self._save = decide, save
+        self.messages, self.events, self.removed = messages, events, removed
+        self._decide, self._spend, self._save = decide, spend, save
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         return self._decide()
+
+    @cached_property
+    def usage(self) -> Usage:
+        return self._spend()
 
     @cached_property
     def state(self) -> dict[str, Any] | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ctxpolicy.errors import CtxPolicyError
 
@@ -74,8 +75,7 @@ class TemplateError(CtxPolicyError, ValueError):
     """A template that is not allowed, or that wrote more than MAX_OUTPUT characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """What is wrong with a template. `line` counts from 1 within the template."""
 
     message: str
@@ -83,8 +83,7 @@ class Fault:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(msgspec.Struct, frozen=True):
     """What a check found: the variables that the template uses, and its faults."""
 
     variables: frozenset[str]

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from ctxpolicy.actions.prompt import PROMPT
 from ctxpolicy.policy.model import KeepFacts
 from ctxpolicy.summarize import SummaryReply, SummaryRequest
 from ctxpolicy.summarize.gate import weigh
+from ctxpolicy.summarize.prompt import PROMPT
 from ctxpolicy.summarize.reply import Refused
 
 TESTS = Path(__file__).parents[1]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from ctxpolicy.cli.conversations import Conversations
 from ctxpolicy.cli.inputs import inputs_argument
@@ -169,7 +169,7 @@ def _work(work: Work | None) -> str:
 def _as_json(found: Sequence[Comparison], whole: Comparison, rules: Sequence[RuleChange]) -> dict[str, object]:
     return {
         "same": all(one.same for one in found),
-        "conversations": [{**asdict(one), "same": one.same} for one in found],
-        "rules": [asdict(rule) for rule in rules],
-        "total": asdict(whole),
+        "conversations": [{**msgspec.to_builtins(one), "same": one.same} for one in found],
+        "rules": msgspec.to_builtins(rules),
+        "total": msgspec.to_builtins(whole),
     }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 
 import click
 import msgspec
+from msgspec.structs import asdict
 
 from ctxpolicy.formats import FORMATS
 from ctxpolicy.lint import Rule, rules

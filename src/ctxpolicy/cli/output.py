@@ -9,10 +9,10 @@ import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import click
+import msgspec
 
 _NO_LIMIT = 10_000  # columns
 _WAIT = 0.5  # seconds before progress is shown, and between two updates
@@ -103,8 +103,7 @@ def _ellipsis() -> str:
     return "…" if can_show("…") else "~"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of a table. It may be cut down to `least` characters; where all are, the highest `drop` goes first."""
 
     title: str

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from ctxpolicy.cli.output import Column, counted, paint, printable, table, wrap
 from ctxpolicy.cli.plot import Line, Point, plot
 from ctxpolicy.policy.checks.walk import action_of
@@ -89,7 +91,7 @@ def as_json(course: Course) -> dict[str, Any]:
         "policy": course.spec.name,
         "window": course.spec.budget.window,
         "limit": course.spec.budget.limit,
-        "calls": [_call_json(call) for call in course.calls],
+        "calls": msgspec.to_builtins(course.calls),
         "rules": [asdict(one) for one in rule_sums(course)],
         "peak": course.peak,
         "sent": course.sent,
@@ -105,10 +107,6 @@ def as_json(course: Course) -> dict[str, Any]:
         },
         "findings": [asdict(finding) for finding in course.findings],
     }
-
-
-def _call_json(call: Call) -> dict[str, Any]:
-    return {**asdict(call), "events": [asdict(event) for event in call.events]}
 
 
 def as_text(course: Course, width: int) -> Iterator[str]:

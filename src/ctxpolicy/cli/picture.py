@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ctxpolicy.cli import survey
 from ctxpolicy.cli.options import Setup
@@ -114,7 +116,7 @@ def as_json(seen: Picture) -> dict[str, Any]:
         "thresholds": [{"owner": t.owner, "threshold": t.words, "tokens": t.tokens} for t in thresholds(seen.spec)],
         "messages": messages,
         "next": after,
-        "events": [asdict(event) for event in result.events] if result else [],
+        "events": msgspec.to_builtins(result.events) if result else [],
         "refused": refused and {"index": refused.index, "rule": refused.rule, "why": str(refused)},
     }
 

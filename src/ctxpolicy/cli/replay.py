@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from ctxpolicy.calls import RecordedCall
 from ctxpolicy.cli import recorded
@@ -198,7 +199,7 @@ def _as_json(one: _Played, budget: Budget) -> dict[str, Any]:
 def _call_json(call: _Call) -> dict[str, Any]:
     return {
         "number": call.number, **recorded.call_json(call.recorded), "before": call.before, "sent": call.sent,
-        "pressure": call.pressure, "fits": call.fits, "events": [asdict(event) for event in call.events],
+        "pressure": call.pressure, "fits": call.fits, "events": msgspec.to_builtins(call.events),
     }  # fmt: skip
 
 

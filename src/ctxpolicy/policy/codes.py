@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from importlib.resources import files
 from textwrap import dedent
+
+import msgspec
 
 PACKAGES = ("ctxpolicy.policy.checks",)  # where modules are named after codes, such as cp101
 _MODULE = re.compile(r"([a-z]{2}[0-9]{3})\.py")
 _SECTION = re.compile(r"^(Why|Bad|Good):", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """What is to be said about a code. `bad` and `good` are policies, or a sentence where no policy can show it."""
 
     code: str

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ctxpolicy.policy.node import Path_
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """One thing that the schema rejects.
 
     `kind` is the schema's keyword, or unknown, missing, forbidden, name for what concerns a key. `value` stands at

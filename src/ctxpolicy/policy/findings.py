@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 MOST = 100  # findings that are listed; a file with more is not a policy
 
@@ -15,8 +16,7 @@ def severity_of(code: str) -> Severity:
     return "warning" if code[2:] >= "400" else "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """A second place that helps to understand a finding, with a few words on what stands there.
 
     Lines and columns as in a finding.
@@ -30,8 +30,7 @@ class Place:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong, and where.
 
     `line`, `column` and `end_column` count characters from 1; `end_column` is the first column after the marked

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+
+import msgspec
 
 from ctxpolicy.data import builtin_policies
 from ctxpolicy.errors import PolicyInvalid
@@ -20,8 +21,7 @@ from ctxpolicy.policy.report import report
 from ctxpolicy.policy.source import PolicyUnreadable, read, source_of
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(msgspec.Struct, frozen=True):
     """What became of a policy.
 
     `spec` is None where any finding is an error. `document` is the effective policy with the place of each value,
@@ -158,5 +158,7 @@ def _in_order(findings: Iterable[Finding], source: Source) -> tuple[Finding, ...
     found = sorted(findings, key=lambda f: (f.file != source.name, f.file, f.line, f.column, f.code))
     if len(found) <= MOST:
         return tuple(found)
-    last = replace(found[MOST], code="CP209", message=f"more than {MOST} findings; the rest is not listed", hint=None)
+    last = msgspec.structs.replace(
+        found[MOST], code="CP209", message=f"more than {MOST} findings; the rest is not listed", hint=None
+    )
     return (*found[:MOST], last)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.node import Node, Span
@@ -14,13 +15,12 @@ BY_ID = ("pins", "rules")
 MAX_ENTRIES = 1_000  # pins, and rules, of an effective policy
 
 
-@dataclass(slots=True)
-class Composition:
+class Composition(msgspec.Struct):
     """What composing found. `unsure` names what is not known because something could not be read or was rejected."""
 
-    findings: list[Finding] = field(default_factory=list)
-    unsure: set[str] = field(default_factory=set)
-    bases: dict[Path, Node] = field(default_factory=dict)  # composed already
+    findings: list[Finding] = msgspec.field(default_factory=list)
+    unsure: set[str] = msgspec.field(default_factory=set)
+    bases: dict[Path, Node] = msgspec.field(default_factory=dict)  # composed already
     size: int = 0  # characters read so far
 
     def say(self, span: Span, code: str, message: str, hint: str | None = None) -> None:

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
+TOKENS_PER_WORD = 1.5  # what a note of `word_limit` words is priced at before it exists
 ACTIONS = ("truncate", "mask", "compact", "evict", "refuse")
 
 Scalar = str | int | float | bool | None
 ReadRole = Literal["system", "developer", "user", "assistant", "tool", "injected"]
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(msgspec.Struct, frozen=True):
     """Bounds on a number; all that are given must hold."""
 
     gt: float | None = None
@@ -35,8 +36,7 @@ class Compare:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(msgspec.Struct, frozen=True):
     """Tokens, or a share of the budget limit. Exactly one of the two is set."""
 
     tokens: int | None = None
@@ -51,16 +51,14 @@ class Amount:
         return math.ceil(self.of(limit) - 1e-9)
 
 
-@dataclass(frozen=True, slots=True)
-class Rank:
+class Rank(msgspec.Struct, frozen=True):
     """How many messages a rank covers: a count, or an amount of their tokens. Exactly one of the two is set."""
 
     count: int | None = None
     amount: Amount | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """One flat mapping of the match language; None means the key was not given, and all given keys must hold."""
 
     everything: bool = False  # written `match: all`
@@ -85,8 +83,7 @@ class Match:
     all_: tuple[Match, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(msgspec.Struct, frozen=True):
     """A condition on the list. `facts` are pairs of a fact's name and its bounds; everything given must hold.
 
     Facts: pressure, used, messages, tool_tokens, results, turns, headroom.
@@ -101,8 +98,7 @@ class When:
 Until = When | Literal["all"] | None  # None: no longer over the trigger
 
 
-@dataclass(frozen=True, slots=True)
-class Truncate:
+class Truncate(msgspec.Struct, frozen=True):
     max_tokens: int
     max_lines: int | None = None
     head: float = 0.6
@@ -112,8 +108,7 @@ class Truncate:
     json: Literal["prune", "text"] = "prune"
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(msgspec.Struct, frozen=True):
     parts: tuple[Literal["results", "arguments", "reasoning", "media"], ...] = ("results",)
     placeholder: str | None = None
     min_gain: Amount | None = None
@@ -121,16 +116,14 @@ class Mask:
     batch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeepFacts:
+class KeepFacts(msgspec.Struct, frozen=True):
     """The share of the span's facts that a note must have word for word, and what happens to one that has fewer."""
 
     share: float
     on_missing: Literal["refuse", "append"] = "refuse"
 
 
-@dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(msgspec.Struct, frozen=True):
     prompt: str | None = None
     until: Until = None
     keep: Match | None = None
@@ -150,23 +143,20 @@ class Compact:
     summarizer: tuple[Summarizer, ...] | None = None  # this rule's own, before the policy's
 
 
-@dataclass(frozen=True, slots=True)
-class Evict:
+class Evict(msgspec.Struct, frozen=True):
     until: Until = None
     keep: Match | None = None
     marker: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refuse:
+class Refuse(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
 Action = Truncate | Mask | Compact | Evict | Refuse
 
 
-@dataclass(frozen=True, slots=True)
-class Summarizer:
+class Summarizer(msgspec.Struct, frozen=True):
     """One way to get a summary: `none`, `extract`, `scripted:FILE`, `command:CMD`, `openai:MODEL`, ..."""
 
     use: str
@@ -177,14 +167,12 @@ class Summarizer:
     api_key_env: str | None = None  # the environment variable that holds the key; None: the provider's usual one
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(msgspec.Struct, frozen=True):
     id: str
     match: Match
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     id: str
     at: Literal["append", "send"]
     action: Action
@@ -192,14 +180,12 @@ class Rule:
     when: When | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReadAs:
+class ReadAs(msgspec.Struct, frozen=True):
     match: Match
     as_: Literal["tool", "system", "injected"]
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True):
     window: int
     ratio: float = 1.0
     reserve: int = 0
@@ -215,14 +201,12 @@ class Budget:
         return int(self.window * self.ratio + 1e-9) - self.reserve
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(msgspec.Struct, frozen=True):
     path: str | None = ".ctxpolicy/archive"  # None: `archive: false`
     on_error: Literal["keep", "drop"] = "keep"
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(msgspec.Struct, frozen=True):
     """An effective, checked policy: own and inherited entries composed, `disable` carried out."""
 
     name: str
@@ -233,5 +217,5 @@ class Spec:
     rules: tuple[Rule, ...] = ()
     summarizer: tuple[Summarizer, ...] = ()
     reasoning: Literal["keep", "strip_after_edit", "refuse_edit"] = "keep"
-    archive: Archive = field(default_factory=Archive)
+    archive: Archive = Archive()
     hash: str = ""  # SHA-256 (hex) of the effective document's canonical JSON

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ctxpolicy.policy.findings import Finding, Place
 from ctxpolicy.policy.model import Scalar
@@ -13,8 +14,7 @@ from ctxpolicy.policy.model import Scalar
 Path_ = tuple[str | int, ...]  # the keys and indexes that lead from the root to a value
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """A policy file: the name that reports show, its lines, and the folder that relative `extends` start from."""
 
     name: str
@@ -22,8 +22,7 @@ class Source:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A stretch of a file. Lines and columns count characters from 1; the end is exclusive."""
 
     source: Source
@@ -65,13 +64,12 @@ class Span:
 DEFAULT = Span(Source("default", (), Path()), 0, 0, 0, 0)  # where a value stands that nobody wrote
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Node(msgspec.Struct, frozen=True, eq=False):
     """A value and its place. A mapping's `keys` say where each key stands. Never changed once made, so trees share."""
 
     value: Scalar | list[Node] | dict[str, Node]
     span: Span
-    keys: Mapping[str, Span] = field(default_factory=dict)
+    keys: Mapping[str, Span] = msgspec.field(default_factory=dict)
 
     @property
     def mapping(self) -> dict[str, Node]:

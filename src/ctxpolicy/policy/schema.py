@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from typing import Any
 
 from jsonschema import Draft7Validator
 from jsonschema.exceptions import ValidationError
+from msgspec.structs import replace
 
 from ctxpolicy.policy.fault import Fault
 from ctxpolicy.policy.findings import MOST, Finding, Place

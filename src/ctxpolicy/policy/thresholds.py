@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from ctxpolicy.policy.checks.walk import action_of, nested, root_matches, rules
 from ctxpolicy.policy.model import Amount, Budget, Compact, Compare, Mask, Match, Rank, Rule, Spec, Truncate, When
@@ -14,8 +15,7 @@ _SHARES = ("pressure", "share")
 _TOKENS = ("used", "tokens", "tool_tokens", "headroom")
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(msgspec.Struct, frozen=True):
     """A number that decides something. `owner` is a pin's or rule's id, `path` leads to the number in the document."""
 
     owner: str

@@ -7,8 +7,8 @@ written from one that was guessed, and nothing recurses, so no nesting can exhau
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+import msgspec
 import yaml
 
 from ctxpolicy.policy.findings import Finding
@@ -25,23 +25,21 @@ class Stop(Exception):
     """The walk cannot go on; the finding that says why is recorded."""
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(msgspec.Struct):
     """A mapping or list that the walk is inside of."""
 
     start: Span
     anchor: str | None
     count: int  # values seen before it
     entries: dict[str, Node] | None = None  # of a mapping
-    items: list[Node] = field(default_factory=list)  # of a list
-    keys: dict[str, Span] = field(default_factory=dict)
+    items: list[Node] = msgspec.field(default_factory=list)  # of a list
+    keys: dict[str, Span] = msgspec.field(default_factory=dict)
     key: str | None = None
     at_value: bool = False  # a key was read, its value comes next
     height: int = 1
 
 
-@dataclass(slots=True)
-class _Anchored:
+class _Anchored(msgspec.Struct):
     node: Node
     size: int
     height: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec.structs import replace
 
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.policy.model import Compact, Spec, Summarizer

@@ -12,12 +12,13 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.policy.model import Summarizer

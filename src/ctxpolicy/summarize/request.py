@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class SummaryRequest:
+
+class SummaryRequest(msgspec.Struct, frozen=True):
     """One call to a summariser.
 
     `prompt` is the whole text to send, the rendered span included. `span` is that rendered span alone, `messages`
@@ -27,8 +27,7 @@ class SummaryRequest:
     link: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryReply:
+class SummaryReply(msgspec.Struct, frozen=True):
     """A summariser's answer with what is known about it; a plain string is the same with nothing known."""
 
     text: str | None

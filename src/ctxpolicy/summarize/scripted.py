@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.summarize.request import SummaryReply, SummaryRequest
 
-_FIELDS = tuple(field.name for field in dataclasses.fields(SummaryReply))
+_FIELDS = SummaryReply.__struct_fields__
 
 
 class Scripted:

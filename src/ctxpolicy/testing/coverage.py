@@ -8,9 +8,11 @@ acted, only the engine would have kept what it protects: the newest user message
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from ctxpolicy.api import Policy
 from ctxpolicy.clauses import Asked

@@ -22,7 +22,8 @@ Good:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ctxpolicy.policy.checks.covers import covers, ranked
 from ctxpolicy.policy.checks.problem import Context, Problem

@@ -24,7 +24,8 @@ Good:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ctxpolicy.policy.checks.covers import covers
 from ctxpolicy.policy.checks.lines import ANY_LIMIT, goal, lines

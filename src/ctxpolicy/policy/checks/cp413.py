@@ -29,11 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxpolicy.actions.span import TOKENS_PER_WORD
 from ctxpolicy.policy.checks.lines import goal, triggers
 from ctxpolicy.policy.checks.problem import Context, Problem
 from ctxpolicy.policy.checks.walk import rules
-from ctxpolicy.policy.model import Compact
+from ctxpolicy.policy.model import TOKENS_PER_WORD, Compact
 
 
 def check(context: Context) -> Iterator[Problem]:

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxpolicy.actions.prompt import PROMPT
 from ctxpolicy.policy.checks.problem import Context, Problem
 from ctxpolicy.policy.checks.walk import rules
 from ctxpolicy.policy.model import Compact
+from ctxpolicy.summarize.prompt import PROMPT
 from ctxpolicy.tokens import counter
 
 LEAST_RESULT = 200  # tokens below which a tool result is not shortened for the summariser

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from ctxpolicy.policy.model import Spec
 from ctxpolicy.policy.node import Node, Path_
@@ -31,8 +32,7 @@ class Problem(NamedTuple):
     also: Also | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """What a check looks at. `spec.pins[n]` stands at ("pins", n) of the document, and so on.
 
     `limit` is the budget limit in tokens; None while the budget is missing or wrong. `unsure` names top-level keys

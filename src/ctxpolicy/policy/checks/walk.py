@@ -115,4 +115,4 @@ def own_summarizers(spec: Spec) -> Iterator[tuple[Path_, tuple[Summarizer, ...]]
 
 def given(match: Match) -> list[str]:
     """The names of the keys that a match gives."""
-    return [name for name in Match.__slots__ if getattr(match, name) not in (None, False)]
+    return [name for name in Match.__struct_fields__ if getattr(match, name) not in (None, False)]

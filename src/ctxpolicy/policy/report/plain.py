@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from ctxpolicy.policy.findings import Finding
 
@@ -17,4 +18,4 @@ def report(findings: Iterable[Finding]) -> str:
 
 def as_data(finding: Finding) -> dict[str, Any]:
     """A finding as JSON data: its fields, and its severity."""
-    return {"severity": finding.severity, **asdict(finding)}
+    return {"severity": finding.severity, **msgspec.to_builtins(finding)}
