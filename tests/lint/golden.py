@@ -63,6 +63,9 @@ HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 PARTS = {"text": "Hi"}
 REASON = {"type": "reasoning", "id": "rs_1", "summary": []}
 MCP = {"type": "mcp_approval_request", "id": "mcpr_1", "name": "x", "arguments": "{}", "server_label": "s"}
+PAGES = {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Grass is green."}}
+CITED = text("Green.", citations=[{"type": "char_location", "cited_text": "Grass is green.", "document_index": 1}])
+TOKEN = "gAAAAAB" + "q" * 91 + "=="  # as long as the shortest that OpenAI makes
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo=é"}}
 
 Golden = tuple[str, list[Any], tuple[int, str], dict[str, Any]]
@@ -107,8 +110,10 @@ GOLDEN: dict[str, Golden] = {
     "ANT-21": ("anthropic", [said(U, [text(str(n), **MARK) for n in range(5)])], (0, "content[4]"), {}),
     "ANT-22": ("anthropic", [said(U, [text("a", **MARK), text("b", **HOUR)])], (0, "content[1]"), {}),
     "ANT-23": ("anthropic", [said(U, [text("a"), {"type": "compaction", "content": "x"}])], (0, "content[1]"), {}),
+    "ANT-24": ("anthropic", [HI], (0, ""), {"compaction": {"enabled": True}, "context_management": {"edits": []}}),
     "ANT-25": ("anthropic", [HI, said(A, [use("t")])], (0, ""), {"model": "x"}),
     "ANT-27": ("anthropic", [HI, said(A, "Hm")] * 50_001, (100_000, ""), {}),
+    "ANT-29": ("anthropic", [said(U, [PAGES, text("?")]), said(A, [CITED]), HI], (1, "content[0].citations[0]"), {}),
     "ANT-30": ("anthropic", [said("system", "Be kind."), HI], (0, "role"), {}),
     "ANT-31": (
         "anthropic", [HI, said(A, [use("t")]), said(U, [result("t", [use("u")])])], (2, "content[0].content[0]"), {},
@@ -141,8 +146,16 @@ GOLDEN: dict[str, Golden] = {
     "OAR-06": ("openai-responses", [HI, function("k", id="custom"), output("k")], (1, "id"), {}),
     "OAR-07": ("openai-responses", [HI, {"type": "reasoning"}, said(A, "x")], (1, "summary"), {}),
     "OAR-08": ("openai-responses", [HI, REASON, said(A, "x")], (1, "encrypted_content"), {"store": False}),
+    "OAR-09": (
+        "openai-responses", [HI, {**REASON, "encrypted_content": TOKEN[:-2]}, said(A, "x")],
+        (1, "encrypted_content"), {},
+    ),
     "OAR-10": ("openai-responses", [HI, REASON, said(A, "x"), HI, REASON, said(A, "y")], (4, "id"), {}),
     "OAR-11": ("openai-responses", [HI] * 131_073, (131_072, ""), {}),
+    "OAR-13": (
+        "openai-responses", [HI, function("k"), output("k"), {"type": "compaction", "encrypted_content": TOKEN}, HI],
+        (1, ""), {},
+    ),
     "OAR-15": ("openai-responses", [HI, function("k"), HI, output("k")], (3, ""), {}),
     "OAR-16": ("openai-responses", [HI, function("k" * 65)], (1, "call_id"), {}),
     # Gemini
@@ -155,8 +168,17 @@ GOLDEN: dict[str, Golden] = {
     "GEM-07": ("gemini", [turn(U)], (0, "parts"), {}),
     "GEM-08": (
         "gemini",
-        [turn(U, PARTS), turn("model", asks(thoughtSignature="x")), turn(U, tells()), turn("model", asks())],
+        [turn(U, PARTS), turn("model", asks(thoughtSignature="c2lnbg==")), turn(U, tells()), turn("model", asks())],
         (3, "parts[0]"), {},
+    ),
+    "GEM-09": (
+        "gemini", [turn(U, PARTS), turn("model", asks(thoughtSignature="c2lnb")), turn(U, tells())],
+        (1, "parts[0].thoughtSignature"), {},
+    ),
+    "GEM-10": (
+        "gemini",
+        [turn(U, PARTS), turn("model", asks(thoughtSignature="skip_thought_signature_validator")), turn(U, tells())],
+        (1, "parts[0].thoughtSignature"), {},
     ),
     "GEM-11": ("gemini", [turn(U, PARTS), turn("model", asks("f")), turn(U, tells("g"))], (2, "parts"), {}),
     "GEM-12": ("gemini", [{**turn(U, PARTS), "_at": 1}], (0, "_at"), {}),

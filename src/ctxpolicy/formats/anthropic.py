@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, kind_of, role_of
+from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, kind_of, role_of, with_blocks
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -31,7 +31,9 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
     if type(content) is str:
         return (Message(wire, role, content, index=index, follows=role == "assistant"),)
     blocks = content if isinstance(content, list) else [] if content is None else [content]
-    if role == "user" and any(_is_result(block) for block in blocks):
+    if role == "assistant":
+        return _read_turn(wire, blocks, index)
+    if role == "user" and any(map(_is_result, blocks)):
         return _read_results(wire, blocks, index)
     return (_read_words(wire, role, blocks, index),)
 
@@ -70,19 +72,37 @@ def _read_result(wire: dict[str, Any], block: dict[str, Any], index: int) -> Mes
 
 def _read_words(wire: dict[str, Any], role: str, blocks: Iterable[Any], index: int) -> Message:
     facts = Facts()
-    opened: dict[str, dict[str, Any]] = {}  # server tool uses whose result does not stand in this message
-    waited: list[str] = []
     for block in blocks:
+        _block(facts, block)
+    return facts.message(wire, role, index)
+
+
+def _read_turn(wire: dict[str, Any], blocks: list[Any], index: int) -> tuple[Message, ...]:
+    """An assistant message: one, unless it holds the late results of several server tools that an earlier one used."""
+    facts = Facts()
+    opened: dict[str, dict[str, Any]] = {}  # server tool uses whose result does not stand in this message
+    late: list[int] = []
+    for n, block in enumerate(blocks):
         kind = _block(facts, block)
-        if role != "assistant" or kind is None or kind in _KNOWN:
+        if kind is None or kind in _KNOWN:
             continue
         if kind.endswith("_tool_use"):
             opened[as_text(block.get("id"))] = block
         elif kind.endswith("_tool_result") and opened.pop(as_text(block.get("tool_use_id")), None) is None:
-            waited.append(as_text(block.get("tool_use_id")))
+            late.append(n)
+    if len(late) > 1:
+        return _read_pieces(wire, blocks, late, index)
     for call_id, block in opened.items():
         facts.call(call_id, block.get("name"), "")
-    return facts.message(wire, role, index, result_of=waited[0] if waited else None, follows=role == "assistant")
+    answers = as_text(blocks[late[0]].get("tool_use_id")) if late else None
+    return (facts.message(wire, "assistant", index, result_of=answers, follows=True),)
+
+
+def _read_pieces(wire: dict[str, Any], blocks: list[Any], late: list[int], index: int) -> tuple[Message, ...]:
+    """Each late result as a message of its own, with what follows it: a message answers one call."""
+    starts = [0, *late[1:]]
+    pieces = [blocks[start:stop] for start, stop in zip(starts, [*late[1:], None], strict=True)]
+    return as_parts(wire, [m for piece in pieces for m in _read_turn({**wire, "content": piece}, piece, index)])
 
 
 def _block(facts: Facts, block: Any) -> str | None:
@@ -178,8 +198,7 @@ def without(wire: dict[str, Any], parts: frozenset[str], note: str) -> dict[str,
     content = wire.get("content")
     if not isinstance(content, list):
         return wire
-    kept = list(_drop(content, parts, note))
-    return {**wire, "content": kept} if kept else wire
+    return with_blocks(wire, "content", list(_drop(content, parts, note)))
 
 
 def _drop(blocks: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[Any]:
@@ -194,6 +213,6 @@ def _drop(blocks: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[A
         if "media" in parts and kind in _MEDIA:
             yield {"type": "text", "text": note}
         elif "media" in parts and kind == "tool_result" and isinstance(block.get("content"), list):
-            yield {**block, "content": list(_drop(block["content"], parts, note))}
+            yield with_blocks(block, "content", list(_drop(block["content"], parts, note)))
         else:
             yield block

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, media_kind, role_of
+from ctxpolicy.formats.shared import Facts, as_object, as_parts, as_text, join, media_kind, role_of, with_blocks
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -34,9 +34,13 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
     parts = wire.get("parts")
     if not isinstance(parts, list):
         raise TranscriptInvalid(f"message {index} has no list of `parts`, as a Gemini content must", index=index)
-    if len(parts) == 1 and type(parts[0]) is dict and len(parts[0]) == 1 and type(parts[0].get("text")) is str:
-        return (Message(wire, role, parts[0]["text"], index=index, follows=role == "assistant"),)
-    if role == "user" and any(_field(part, _RESPONSE) for part in parts):
+    if len(parts) == 1:  # most contents
+        (part,) = parts
+        if type(part) is dict and len(part) == 1 and type(part.get("text")) is str:
+            return (Message(wire, role, part["text"], index=index, follows=role == "assistant"),)
+        if role == "user" and (key := _field(part, _RESPONSE)) is not None:
+            return (_read_response(wire, part[key], index),)
+    elif role == "user" and any(_field(part, _RESPONSE) for part in parts):
         return _read_responses(wire, parts, index)
     return (_read_words(wire, role, parts, index),)
 
@@ -51,26 +55,24 @@ def _field(part: Any, names: Iterable[str]) -> str | None:
 
 
 def _read_responses(wire: dict[str, Any], parts: list[Any], index: int) -> tuple[Message, ...]:
-    if len(parts) == 1:
-        return (_read_response(wire, parts[0], index),)
     found: list[Message] = []
     words: list[Any] = []
     for part in [*parts, None]:
-        response = part is not None and _field(part, _RESPONSE) is not None
-        if words and (part is None or response):
+        key = _field(part, _RESPONSE)
+        if words and (part is None or key is not None):
             found.append(_read_words({**wire, "parts": words}, "user", words, index))
             words = []
-        if response:
-            found.append(_read_response({**wire, "parts": [part]}, part, index))
+        if key is not None:
+            found.append(_read_response({**wire, "parts": [part]}, part[key], index))
         elif part is not None:
             words.append(part)
     return as_parts(wire, found)
 
 
-def _read_response(wire: dict[str, Any], part: dict[str, Any], index: int) -> Message:
-    body = part[_field(part, _RESPONSE) or ""]
+def _read_response(wire: dict[str, Any], body: Any, index: int) -> Message:
     name, response = as_text(body.get("name")), body.get("response")
-    text = as_text(response if (key := _only_text(response)) is None else response[key])
+    key = _only_text(response)
+    text = as_text(response if key is None else response[key])
     if key is not None and key != "error" and "parts" not in body:  # most responses
         return Message(wire, "tool", text, name, result_of=name, index=index)
     facts = Facts()
@@ -93,10 +95,11 @@ def _only_text(response: Any) -> str | None:
 def _read_words(wire: dict[str, Any], role: str, parts: Iterable[Any], index: int) -> Message:
     facts = Facts()
     for part in parts:
-        call = _field(part, _CALL)
-        if call is not None:
-            name = as_text(part[call].get("name"))
-            facts.call(name, name, part[call].get("args") or {})
+        if type(part) is dict and len(part) == 1 and type(part.get("text")) is str:  # most words
+            facts.texts.append(part["text"])
+        elif (key := _field(part, _CALL)) is not None:
+            name = as_text(part[key].get("name"))
+            facts.call(name, name, part[key].get("args") or {})
             _signature(facts, part)
         else:
             _part(facts, part)
@@ -180,25 +183,22 @@ def with_arguments(wire: dict[str, Any], arguments: Sequence[str]) -> dict[str, 
 
 
 def without(wire: dict[str, Any], parts: frozenset[str], note: str) -> dict[str, Any]:
-    """A copy with its thoughts, their signatures too, or each piece of media replaced by a text part saying `note`.
+    """A copy with its thoughts, or each piece of media, replaced by a text part saying `note`.
 
-    A content that is nothing but thoughts stays: it would be empty.
+    A signature belongs to the call or the words that it stands on, and stays: the API asks for those of the running
+    turn. A content that is nothing but thoughts stays: it would be empty.
     """
-    kept = list(_drop(wire["parts"], parts, note))
-    return {**wire, "parts": kept} if kept else wire
+    return with_blocks(wire, "parts", list(_drop(wire["parts"], parts, note)))
 
 
 def _drop(given: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[Any]:
     noted = not note
     for part in given:
-        if "reasoning" in parts and isinstance(part, dict):
-            if part.get("thought"):
-                if not noted:
-                    yield {"text": note}
-                noted = True
-                continue
-            part = {k: v for k, v in part.items() if k not in _SIGNATURE} if _signed(part) else part
-        if "media" not in parts:
+        if "reasoning" in parts and isinstance(part, dict) and part.get("thought"):
+            if not noted:
+                yield {"text": note}
+            noted = True
+        elif "media" not in parts:
             yield part
         elif _field(part, _INLINE) is not None:
             yield {"text": note}
@@ -206,7 +206,3 @@ def _drop(given: Iterable[Any], parts: frozenset[str], note: str) -> Iterable[An
             yield {**part, key: {k: v for k, v in part[key].items() if k != "parts"}}
         else:
             yield part
-
-
-def _signed(part: dict[str, Any]) -> bool:
-    return any(name in part for name in _SIGNATURE)

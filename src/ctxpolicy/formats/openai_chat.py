@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats.shared import Facts, kind_of, role_of
+from ctxpolicy.formats.shared import Facts, as_text, call_of, having, kind_of, role_of
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -25,7 +25,8 @@ _MEDIA = {
     "input_file": "file",
     "document": "file",
 }
-_PLAIN = frozenset(("role", "content", "tool_call_id", "name"))
+_NONE, _CALLS = having(()), having(("tool_call",))
+_OFTEN = frozenset(("role", "content", "tool_call_id", "name", "tool_calls"))
 _REASONING_TEXTS = ("reasoning_content", "reasoning")
 _REASONING_FIELDS = (*_REASONING_TEXTS, "reasoning_details", "thinking_blocks")
 _REASONING_PARTS = ("thinking", "redacted_thinking", "reasoning")
@@ -35,11 +36,14 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
     """The facts of one message: here each is one to the rules too. Raises TranscriptInvalid for what is not one."""
     role = role_of(wire, _ROLES, index)
     content = wire.get("content")
-    if type(content) is str and wire.keys() <= _PLAIN:  # most messages: nothing to look into
-        return (Message(wire, role, content, _name(wire), (), _result_of(wire, role), index=index),)
+    if (type(content) is str or content is None) and wire.keys() <= _OFTEN:  # most messages: little to look into
+        calls = tuple(_calls(wire, index)) if "tool_calls" in wire else ()
+        has = _CALLS if calls else _NONE
+        return (Message(wire, role, content or "", _name(wire), calls, _result_of(wire, role), has, (), (), index),)
     facts = Facts()
     _content(facts, content)
-    _calls(facts, wire, index)
+    for call in _calls(wire, index):
+        facts.add(call)
     _fields(facts, wire)
     return (facts.message(wire, role, index, name=wire.get("name"), result_of=_result_of(wire, role)),)
 
@@ -56,6 +60,9 @@ def _name(wire: dict[str, Any]) -> str | None:
 
 def _content(facts: Facts, content: Any) -> None:
     """Note text and media. What is not known here counts as its JSON text."""
+    if isinstance(content, str):
+        facts.texts.append(content)
+        return
     for part in content if isinstance(content, list) else [content]:
         kind = kind_of(part)
         if part is None or isinstance(part, str):
@@ -89,25 +96,25 @@ def _signed(blocks: Any) -> tuple[str, ...]:
     return ("signed",) if any(isinstance(b, dict) and (b.get("signature") or b.get("data")) for b in given) else ()
 
 
-def _calls(facts: Facts, wire: dict[str, Any], index: int) -> None:
+def _calls(wire: dict[str, Any], index: int) -> Iterator[Call]:
     calls = wire.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
         raise TranscriptInvalid(f"message {index}: `tool_calls` is not a list", index=index)
     for call in calls or ():
-        _call(facts, call, index)
+        yield _call(call, index)
     legacy = wire.get("function_call")
     if isinstance(legacy, dict):
         name = str(legacy.get("name"))
-        facts.call(_legacy_id(name), name, legacy.get("arguments"))
+        yield Call(_legacy_id(name), name, as_text(legacy.get("arguments")))
 
 
-def _call(facts: Facts, call: Any, index: int) -> None:
+def _call(call: Any, index: int) -> Call:
     if not isinstance(call, dict):
         raise TranscriptInvalid(f"message {index}: an entry of `tool_calls` is not an object", index=index)
     body = call.get("function") or call.get("custom") or call
     if not isinstance(body, dict):
         raise TranscriptInvalid(f"message {index}: the `function` of a tool call is not an object", index=index)
-    facts.call(call.get("id"), body.get("name"), body.get("arguments", body.get("input")))
+    return call_of(call.get("id"), body.get("name"), body.get("arguments", body.get("input")))
 
 
 def _result_of(wire: dict[str, Any], role: str) -> str | None:

@@ -18,6 +18,9 @@ _TEXT = ("input_text", "output_text", "text")
 _MEDIA = {"input_image": "image", "computer_screenshot": "image", "input_audio": "audio", "input_file": "file"}
 _ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}  # those that may be written anew
 _OUTPUTS = {"mcp_approval_request": "mcp_approval_response", "tool_search_call": "tool_search_output"}
+_NOTHING_SEEN = (  # a picture of one white pixel
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg=="
+)
 _STANDS_ALONE = ("compaction", "context_compaction", "compaction_summary")
 
 
@@ -38,14 +41,17 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
 
 
 def _read_item(wire: dict[str, Any], kind: str, index: int) -> Message:
-    facts = Facts()
     answers = _answers(wire, kind)
+    failed = wire.get("status") in ("failed", "incomplete")
+    if answers is not None and not failed and type(wire.get("output")) is str:  # most results
+        return Message(wire, "tool", wire["output"], result_of=answers, index=index)
+    facts = Facts()
     if answers is not None:
         if kind == "mcp_approval_response":
             facts.other(wire)
         else:
             _content(facts, wire.get("output"))
-        if wire.get("status") in ("failed", "incomplete"):
+        if failed:
             facts.has.add("error")
         return facts.message(wire, "tool", index, result_of=answers)
     if _is_call(wire, kind):
@@ -82,8 +88,15 @@ def _content(facts: Facts, content: Any) -> None:
                 facts.other(part["annotations"])
         elif kind in _MEDIA:
             facts.piece(_MEDIA[kind])
+        elif _is_stream(part):
+            facts.texts += [part["stdout"], part["stderr"]]
         else:
             facts.other(part)
+
+
+def _is_stream(part: Any) -> bool:
+    """True for what a command of the shell tool printed."""
+    return isinstance(part, dict) and isinstance(part.get("stdout"), str) and isinstance(part.get("stderr"), str)
 
 
 def say(text: str) -> dict[str, Any]:
@@ -109,6 +122,10 @@ def _output(kind: str, call_id: str | None, text: str) -> dict[str, Any]:
     more: dict[str, Any] = {"output": text}
     if kind == "shell_call_output":
         more = {"output": [{"stdout": "", "stderr": text, "outcome": {"type": "exit", "exit_code": 1}}]}
+    elif kind == "computer_call_output":  # has no place for words
+        more = {"output": {"type": "computer_screenshot", "image_url": _NOTHING_SEEN}}
+    elif kind == "local_shell_call_output":  # the guide names the call by `call_id`, the reference by `id`
+        more |= {"id": call_id}
     elif kind == "apply_patch_call_output":
         more = {"status": "failed", "output": text}
     elif kind == "tool_search_output":
@@ -117,11 +134,16 @@ def _output(kind: str, call_id: str | None, text: str) -> dict[str, Any]:
 
 
 def with_text(wire: dict[str, Any], text: str) -> dict[str, Any]:
-    """A copy that says `text`: the first text part takes it and the others go. An output of a fixed form stays."""
+    """A copy that says `text`: the first text part, or first output of a shell, takes it and the others go.
+
+    An output of another fixed form stays.
+    """
     key = "output" if "output" in wire else "content"
     content = wire.get(key)
     if content is None or isinstance(content, str):
         return {**wire, key: text}
+    if isinstance(content, list) and content and all(map(_is_stream, content)):
+        return {**wire, key: [{**part, "stdout": "" if n else text, "stderr": ""} for n, part in enumerate(content)]}
     if not _is_content(content):
         return wire
     kind = "output_text" if wire.get("role") == "assistant" else "input_text"
@@ -129,7 +151,7 @@ def with_text(wire: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def _is_content(value: Any) -> bool:
-    """True for a list of content parts, False for the outputs of built-in tools (shell, computer)."""
+    """True for a list of content parts, False for the outputs of built-in tools."""
     known = (*_TEXT, *_MEDIA, "refusal")
     return isinstance(value, list) and all(kind_of(p) in known for p in value)
 

@@ -11,7 +11,7 @@ import msgspec
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.messages import Call, Message
 
-_NONE: frozenset[str] = frozenset()
+_HAVING: dict[frozenset[str], frozenset[str]] = {}  # one set for all messages that have the same
 _encode = msgspec.json.Encoder().encode
 
 
@@ -38,7 +38,10 @@ class Facts:
         self.has.update(has)
 
     def call(self, call_id: Any, tool: Any, arguments: Any) -> None:
-        self.calls.append(Call(None if call_id is None else str(call_id), str(tool), as_text(arguments)))
+        self.add(call_of(call_id, tool, arguments))
+
+    def add(self, call: Call) -> None:
+        self.calls.append(call)
         self.has.add("tool_call")
 
     def message(
@@ -56,14 +59,25 @@ class Facts:
             role,
             "".join(self.texts),
             name if isinstance(name, str) else None,
-            tuple(self.calls),
+            tuple(self.calls) if self.calls else (),
             result_of,
-            frozenset(self.has) if self.has else _NONE,
-            tuple(self.media.items()),
-            tuple(self.extra),
+            having(self.has),
+            tuple(self.media.items()) if self.media else (),
+            tuple(self.extra) if self.extra else (),
             index,
             follows=follows,
         )
+
+
+def call_of(call_id: Any, tool: Any, arguments: Any) -> Call:
+    """A tool call from its fields on the wire."""
+    return Call(None if call_id is None else str(call_id), str(tool), as_text(arguments))
+
+
+def having(kinds: Iterable[str]) -> frozenset[str]:
+    """What a message has, as a set that it shares with every other message that has the same."""
+    has = frozenset(kinds)
+    return _HAVING.setdefault(has, has)
 
 
 def kind_of(block: Any) -> str | None:
@@ -145,8 +159,8 @@ def united(family: Sequence[Message]) -> Any:
     first = family[0]
     if first.parts == 1:
         return first.wire
-    whole = joined([m.wire for m in family])
-    return first.origin if _same_blocks(whole, first.origin) else whole
+    whole, key = joined([m.wire for m in family]), blocks_key(first.origin)
+    return first.origin if _are_same(whole[key], first.origin[key]) else whole
 
 
 def joined(wires: Sequence[Any]) -> Any:
@@ -157,12 +171,15 @@ def joined(wires: Sequence[Any]) -> Any:
     return {**wires[0], key: [block for wire in wires for block in wire[key]]}
 
 
+def with_blocks(wire: dict[str, Any], key: str, blocks: Sequence[Any]) -> dict[str, Any]:
+    """A copy with these blocks; the message itself where they are its own, or none: an empty message is no message."""
+    return wire if not blocks or _are_same(blocks, wire[key]) else {**wire, key: list(blocks)}
+
+
 def blocks_key(wire: dict[str, Any]) -> str:
     """Where the blocks of a message stand: Gemini's `parts`, else `content`."""
     return "parts" if "parts" in wire else "content"
 
 
-def _same_blocks(wire: dict[str, Any], origin: dict[str, Any]) -> bool:
-    key = blocks_key(origin)
-    blocks, own = wire[key], origin[key]
+def _are_same(blocks: Sequence[Any], own: Sequence[Any]) -> bool:
     return len(blocks) == len(own) and all(a is b for a, b in zip(blocks, own, strict=True))

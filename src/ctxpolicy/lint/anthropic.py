@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from ctxpolicy.formats.shared import as_text
+from ctxpolicy.lint import anthropic_cache, anthropic_citations, anthropic_thinking
 from ctxpolicy.lint.rule import Family, Fault, Level, Rule, Subject, blocks, is_blank
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]+")
-_THINKING = ("thinking", "redacted_thinking")
 _IN_RESULT = ("text", "image", "document", "search_result", "tool_reference")
-_MOST_MARKS = 4
 _MOST_MESSAGES = 100_000
+_MOST_CHARACTERS = 32 * 2**20  # the limit is one of bytes; a character is at least one
 
 RULES = (
     Rule("ANT-01", "error", "a tool use without its result in the next message",
@@ -31,18 +32,6 @@ RULES = (
          "String should match pattern '^[a-zA-Z0-9_-]+$'", "use letters, digits, _ and - only"),
     Rule("ANT-07", "error", "a server tool result without its use before it",
          "must have a corresponding `server_tool_use` block before it", "keep both or neither"),
-    Rule("ANT-08", "error", "a tool loop whose last turn does not start with thinking",
-         "a final `assistant` message must start with a thinking block",
-         "keep the thinking block of the turn, or turn thinking off"),
-    Rule("ANT-10", "error", "a thinking block without its signature", "Invalid `signature` in `thinking` block",
-         "send the block as it came, or not at all"),
-    Rule("ANT-12", "error", "thinking in the last message while thinking is off",
-         "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`",
-         "remove the thinking blocks"),
-    Rule("ANT-13", "error", "an assistant message that ends with thinking",
-         "The final block in an assistant message cannot be `thinking`", "keep what followed the thinking"),
-    Rule("ANT-14", "error", "a thinking block with no thinking", "each thinking block must contain thinking",
-         "remove the block"),
     Rule("ANT-15", "error", "an empty text block", "text content blocks must be non-empty", "remove the block"),
     Rule("ANT-16", "error", "a message without content",
          "all messages must have non-empty content except for the optional final assistant message",
@@ -55,15 +44,13 @@ RULES = (
          "begin with a user message"),
     Rule("ANT-20", "route", "two messages of one role in a row", 'roles must alternate between "user" and "assistant"',
          "merge them: the API itself does, Bedrock and older proxies refuse"),
-    Rule("ANT-21", "error", "more than four cache marks", "A maximum of 4 blocks with cache_control may be provided",
-         "keep the last four"),
-    Rule("ANT-22", "error", "a cache mark where none may stand", "cache_control cannot be set for empty text blocks",
-         "remove it; longer ttl before shorter"),
     Rule("ANT-23", "error", "a compaction block that is empty or not first", "400 invalid_request_error",
          "send the block as it came, first in its message"),
+    Rule("ANT-24", "error", "both `compaction` and `context_management` in one request", "400 invalid_request_error",
+         "send one of the two"),
     Rule("ANT-25", "route", "tool blocks without tools",
          "Requests which include `tool_use` or `tool_result` blocks must define tools", "send the tools along"),
-    Rule("ANT-27", "error", "more than 100,000 messages", "request_too_large", "send a shorter list"),
+    Rule("ANT-27", "error", "more than 100,000 messages or 32 MB", "request_too_large", "send a shorter list"),
     Rule("ANT-30", "warning", "a system message in the list", 'Unexpected role "system"',
          "put it into the parameter `system`; only the beta for mid-conversation system messages takes it here"),
     Rule("ANT-31", "error", "a block that may not stand in a tool result", "tool_result.content: Input should be",
@@ -148,33 +135,6 @@ def _server_tools(subject: Subject) -> Iterator[Fault]:
                 )
 
 
-def _thinking(subject: Subject) -> Iterator[Fault]:
-    for index, message in enumerate(subject.messages):
-        own = blocks(message)
-        for path, block in own:
-            if block.get("type") == "thinking" and not block.get("signature"):
-                yield Fault("ANT-10", index, path, "this thinking block has no signature")
-                if is_blank(block.get("thinking", "")):
-                    yield Fault("ANT-14", index, path, "this thinking block is empty")
-        if message.get("role") == "assistant" and own and own[-1][1].get("type") in _THINKING:
-            yield Fault("ANT-13", index, own[-1][0], "the last block is thinking")
-
-
-def _thinking_mode(subject: Subject) -> Iterator[Fault]:
-    """ANT-08 and ANT-12, where the request says whether thinking is on."""
-    thinking = subject.request.get("thinking")
-    mode = thinking.get("type") if isinstance(thinking, dict) else None
-    last = next((n for n in range(len(subject.messages) - 1, -1, -1) if _role(subject, n) == "assistant"), None)
-    if mode is None or last is None:
-        return
-    own = blocks(subject.messages[last])
-    kinds = [block.get("type") for _, block in own]
-    if mode == "enabled" and "tool_use" in kinds and kinds[0] not in _THINKING and last < len(subject.messages) - 1:
-        yield Fault("ANT-08", last, own[0][0], f"the last turn of the tool loop starts with {kinds[0]}")
-    if mode == "disabled" and last == len(subject.messages) - 1 and "thinking" in kinds:
-        yield Fault("ANT-12", last, own[kinds.index("thinking")][0], "thinking is off in this request")
-
-
 def _role(subject: Subject, index: int) -> Any:
     return subject.messages[index].get("role")
 
@@ -220,34 +180,6 @@ def _last_text(message: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _cache_marks(subject: Subject) -> Iterator[Fault]:
-    marks = [*_marks_of(subject.tools, "tools", -1), *_marks_of(subject.system, "system", -1)]
-    for index, message in enumerate(subject.messages):
-        marks += [(index, f"content{path}", block) for _, path, block in _marks_of(message.get("content"), "", index)]
-    for index, path, _ in marks[_MOST_MARKS:]:
-        yield Fault("ANT-21", max(index, 0), path, f"one of {len(marks)} cache marks")
-    shortest: Any = None
-    for index, path, block in marks:
-        kind = block.get("type")
-        if kind in _THINKING or (kind == "text" and is_blank(block.get("text", ""))):
-            yield Fault("ANT-22", max(index, 0), path, f"a cache mark on {'an empty ' if kind == 'text' else ''}{kind}")
-        ttl = block["cache_control"].get("ttl", "5m") if isinstance(block["cache_control"], dict) else "5m"
-        if ttl == "1h" and shortest == "5m":
-            yield Fault("ANT-22", max(index, 0), path, "a mark for 1h after one for 5m")
-        shortest = "5m" if ttl == "5m" else shortest
-
-
-def _marks_of(value: Any, path: str, index: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Blocks with a cache mark, those inside tool results too."""
-    for n, block in enumerate(value if isinstance(value, list) else ()):
-        if not isinstance(block, dict):
-            continue
-        if block.get("type") == "tool_result":
-            yield from _marks_of(block.get("content"), f"{path}[{n}].content", index)
-        if block.get("cache_control"):
-            yield index, f"{path}[{n}]", block
-
-
 def _compaction(subject: Subject) -> Iterator[Fault]:
     for index, message in enumerate(subject.messages):
         for n, (path, block) in enumerate(blocks(message)):
@@ -257,6 +189,11 @@ def _compaction(subject: Subject) -> Iterator[Fault]:
                 yield Fault("ANT-23", index, path, "a compaction block that is not first")
             if block.get("content") == "":
                 yield Fault("ANT-23", index, path, "a compaction block with empty content")
+
+
+def _both(subject: Subject) -> Iterator[Fault]:
+    if subject.request.get("compaction") and subject.request.get("context_management"):
+        yield Fault("ANT-24", 0, "", "the request has `compaction` and `context_management`")
 
 
 def _tools(subject: Subject) -> Iterator[Fault]:
@@ -275,18 +212,28 @@ def _results(subject: Subject) -> Iterator[Fault]:
                         yield Fault("ANT-31", index, f"{path}.{inner}", f"a {piece.get('type')} block")
 
 
-def _list(subject: Subject) -> Iterator[Fault]:
+def _size(subject: Subject) -> Iterator[Fault]:
     if len(subject.messages) > _MOST_MESSAGES:
         yield Fault("ANT-27", _MOST_MESSAGES, "", f"{len(subject.messages):,} messages")
+    total = 0
+    for index, message in enumerate(subject.messages):
+        before, total = total, total + len(as_text(message))
+        if before <= _MOST_CHARACTERS < total:
+            yield Fault("ANT-27", index, "", "the 32 MB are full with this message")
+
+
+def _system(subject: Subject) -> Iterator[Fault]:
     for index, message in enumerate(subject.messages):
         if message.get("role") == "system":
             yield Fault("ANT-30", index, "role", "a message with role system")
 
 
+_APART = (anthropic_thinking, anthropic_cache, anthropic_citations)
+
 FAMILY = Family(
-    RULES,
+    tuple(sorted((*RULES, *(rule for part in _APART for rule in part.RULES)), key=lambda rule: rule.code)),
     (
-        _pairs, _order, _ids, _server_tools, _thinking, _thinking_mode, _empty, _ends, _cache_marks, _compaction,
-        _tools, _results, _list,
+        _pairs, _order, _ids, _server_tools, _empty, _ends, _compaction, _both, _tools, _results, _size, _system,
+        *(check for part in _APART for check in part.CHECKS),
     ),
 )  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import binascii
 import json
 from collections.abc import Iterator
 from typing import Any
 
+from ctxpolicy.lint.encoded import is_base64
 from ctxpolicy.lint.rule import Family, Fault, Rule, Subject
 
 RULES = (
@@ -57,7 +57,7 @@ def _media(subject: Subject) -> Iterator[Fault]:
     for index, message in enumerate(subject.messages):
         for path, text in _strings(message, ""):
             data = _base64_of(path, text)
-            if data is not None and not _is_base64(data):
+            if data is not None and not is_base64(data):
                 yield Fault("X-12", index, path, f"{len(data):,} characters that do not decode as base64")
 
 
@@ -69,18 +69,6 @@ def _base64_of(path: str, text: str) -> str | None:
     media = parent.endswith(("source", "inlineData", "inline_data", "input_audio"))
     is_data = key in _BASE64_KEYS and media and not text.startswith(("http", "gs:")) and " " not in text[:80]
     return text if is_data else None
-
-
-def _is_base64(data: str) -> bool:
-    try:
-        binascii.a2b_base64(data.translate(_URL_SAFE).encode(), strict_mode=False)
-    except (ValueError, UnicodeEncodeError):
-        return False
-    return not set(data[:200]) - _ALPHABET
-
-
-_URL_SAFE = str.maketrans("-_", "+/")  # the Gemini SDK writes the URL-safe alphabet
-_ALPHABET = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_\n\r")
 
 
 def _content(subject: Subject) -> Iterator[Fault]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from ctxpolicy.lint.encoded import is_cut_bytes
 from ctxpolicy.lint.rule import Family, Fault, Rule, Subject
 
 _CALL = ("functionCall", "function_call")
@@ -17,6 +19,14 @@ _DATA = (
     "codeExecutionResult", "code_execution_result", "toolCall", "tool_call", "toolResponse", "tool_response",
     *_CALL, *_RESPONSE,
 )  # fmt: skip
+_BESIDE = {  # what may stand beside the data of a part
+    "thought", "videoMetadata", "video_metadata", "mediaResolution", "media_resolution", "partMetadata",
+    "part_metadata", *_SIGNATURE,
+}  # fmt: skip
+
+# The stand-ins that Google documents, as they are and as the base64 that JSON asks for.
+_STAND_INS = ("skip_thought_signature_validator", "context_engineering_is_the_way_to_go")
+_DUMMIES = {form for text in _STAND_INS for form in (text, text.encode(), base64.b64encode(text.encode()).decode())}
 
 RULES = (
     Rule("GEM-01", "error", "a function call that does not follow a user or function response turn",
@@ -41,6 +51,10 @@ RULES = (
     Rule("GEM-08", "route", "the first call of a step without its thought signature",
          "Function call is missing a thought_signature in functionCall parts",
          "send the signature back on the part it came with"),
+    Rule("GEM-09", "error", "a thought signature that is cut", "Corrupted thought signature",
+         "send the signature as it came, on its own part"),
+    Rule("GEM-10", "warning", "a stand-in for a thought signature", "accepted: the model does without its thoughts",
+         "send the real signature where there is one"),
     Rule("GEM-11", "error", "a response of another name than its call, or one that is no object",
          "Invalid value at 'contents[N].parts[M].function_response.response'",
          "use the name of the call and give an object"),
@@ -145,6 +159,8 @@ def _empty(subject: Subject) -> Iterator[Fault]:
             data = [key for key in _DATA if isinstance(part, dict) and part.get(key) is not None]
             if data == ["text"] and part["text"] == "" and not _value(part, _SIGNATURE):
                 yield Fault("GEM-07", index, f"parts[{n}].text", "an empty text", "route")
+            elif not data and isinstance(part, dict) and set(part) - _BESIDE:
+                yield Fault("GEM-12", index, f"parts[{n}]", f"a part of {', '.join(sorted(set(part) - _BESIDE))}")
             elif len(data) != 1 and not (not data and _value(part, _SIGNATURE)):
                 yield Fault("GEM-07", index, f"parts[{n}]", f"{len(data)} data fields, must be one")
 
@@ -160,6 +176,17 @@ def _signatures(subject: Subject) -> Iterator[Fault]:
             yield Fault("GEM-08", index, f"parts[{calls[0][0]}]", "the first call of this step is not signed")
 
 
+def _sealed(subject: Subject) -> Iterator[Fault]:
+    """GEM-09 and GEM-10."""
+    for index, content in enumerate(subject.messages):
+        for n, part in enumerate(_parts(content)):
+            signature = _value(part, _SIGNATURE)
+            if isinstance(signature, (str, bytes)) and signature in _DUMMIES:
+                yield Fault("GEM-10", index, f"parts[{n}].thoughtSignature", "a stand-in, not what a model signed")
+            elif signature and is_cut_bytes(signature):
+                yield Fault("GEM-09", index, f"parts[{n}].thoughtSignature", "this is no base64: something cut it")
+
+
 def _private(subject: Subject) -> Iterator[Fault]:
     for index, content in enumerate(subject.messages):
         for key in content:
@@ -173,4 +200,4 @@ def _cache(subject: Subject) -> Iterator[Fault]:
         yield Fault("GEM-13", 0, "", "the request has cachedContent and system text or tools")
 
 
-FAMILY = Family(RULES, (_pairs, _bodies, _mixed, _roles, _empty, _signatures, _private, _cache))
+FAMILY = Family(RULES, (_pairs, _bodies, _mixed, _roles, _empty, _signatures, _sealed, _private, _cache))

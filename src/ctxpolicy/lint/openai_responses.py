@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from ctxpolicy.lint.encoded import is_cut_token
 from ctxpolicy.lint.rule import LEAD, TRAIL, Family, Fault, Level, Rule, Subject, is_blank, lead
 
+_COMPACTION = ("compaction", "context_compaction", "compaction_summary")
 _MOST_ITEMS = 131_072
 _LONGEST_ID = 64
 # Types of calls that the client answers, and the prefix of the ids that the server gives to items.
@@ -35,9 +37,13 @@ RULES = (
     Rule("OAR-08", "error", "reasoning that the server did not keep",
          "Items are not persisted when `store` is set to false",
          "ask for reasoning.encrypted_content and send it back"),
+    Rule("OAR-09", "error", "encrypted content that is cut",
+         "The encrypted content for item rs_x could not be verified", "send the item as it came, or not at all"),
     Rule("OAR-10", "error", "an item id that stands twice", "Duplicate item found with id", "send each item once"),
     Rule("OAR-11", "error", "more than 131,072 items", "array too long. Expected an array with maximum length 131072",
          "send a shorter list"),
+    Rule("OAR-13", "warning", "work that stands before the newest compaction item, which holds it",
+         "accepted, and paid for twice", "leave out the calls, outputs and reasoning before it"),
     Rule("OAR-15", "warning", "an output that does not stand right after its calls", "accepted here, refused elsewhere",
          "put outputs right after the calls of their turn"),
     Rule("OAR-16", "error", "a call_id of more than 64 characters",
@@ -131,6 +137,20 @@ def _reasoning(subject: Subject) -> Iterator[Fault]:
             )
 
 
+def _encrypted(subject: Subject) -> Iterator[Fault]:
+    for index, item in enumerate(subject.messages):
+        if is_cut_token(item.get("encrypted_content")):
+            yield Fault("OAR-09", index, "encrypted_content", "this is no whole token: something cut it")
+
+
+def _compacted(subject: Subject) -> Iterator[Fault]:
+    """OAR-13. Messages may stand there: what the compaction endpoint returns begins with the user's."""
+    newest = max((n for n, item in enumerate(subject.messages) if _kind(item) in _COMPACTION), default=0)
+    work = [n for n in range(newest) if _kind(subject.messages[n]) not in ("message", "item_reference", *_COMPACTION)]
+    if work:
+        yield Fault("OAR-13", work[0], "", f"the first of {len(work):,} items before the compaction item {newest}")
+
+
 def _ids(subject: Subject) -> Iterator[Fault]:
     seen: set[str] = set()
     for index, item in enumerate(subject.messages):
@@ -190,4 +210,6 @@ def _empty(subject: Subject) -> Iterator[Fault]:
             yield Fault("X-08", index, "content", "no text")
 
 
-FAMILY = Family(RULES, (_pairs, _reasoning, _ids, _arguments, _order, _size, _ends, _empty, lead))
+FAMILY = Family(
+    RULES, (_pairs, _reasoning, _encrypted, _compacted, _ids, _arguments, _order, _size, _ends, _empty, lead)
+)
