@@ -378,25 +378,6 @@ def test_usage_is_read_in_the_providers_words(usage: dict[str, Any]) -> None:
     assert window.pressure() == pytest.approx(1500 / 4000)
 
 
-@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": 0}, {"prompt_tokens": None}, {"total_tokens": 9}])
-def test_usage_that_says_nothing_changes_nothing(usage: dict[str, Any]) -> None:
-    window = opened([*opening(), *steps(10)])
-    window.prepare()
-    before = window.pressure()
-    window.observe(usage)
-    assert window.pressure() == before
-
-
-@pytest.mark.parametrize(("times", "factor"), [(0.01, 0.5), (100, 2.0)])
-def test_calibration_is_bounded(times: float, factor: float) -> None:
-    window = opened([*opening(), *steps(10)])
-    window.prepare()
-    assert window.result is not None
-    before = window.pressure()
-    window.observe({"prompt_tokens": int(window.result.usage.after["total"] * times)})
-    assert window.pressure() == pytest.approx(before * factor)
-
-
 @pytest.mark.parametrize("summarize", [Notes(), None], ids=["compaction", "eviction"])
 @pytest.mark.parametrize("size", [8, 16, 22])
 def test_after_an_overflow_the_next_prepare_acts(size: int, summarize: Any) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ctxpolicy.calibration import Observed, observe, overflowed, with_last_resort
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
+from ctxpolicy.items import Item
+from ctxpolicy.pipeline import Running
 from ctxpolicy.prepared import Prepared
 from ctxpolicy.recall import Recall
 from ctxpolicy.restoring import finder
@@ -23,11 +24,13 @@ from ctxpolicy.session import Session
 from ctxpolicy.values import copy
 from ctxpolicy.working import Outcome
 
+if TYPE_CHECKING:
+    import asyncio
+
 logger = logging.getLogger("ctxpolicy")
 
 _DUMP_VERSION = 1
 _EVENTS_KEPT = 1000
-FACTOR = (0.5, 2.0)  # bounds of the calibration
 
 
 class Events(deque[Event]):
@@ -39,7 +42,23 @@ class Events(deque[Event]):
 
     def take(self, events: Sequence[Event]) -> None:
         self.extend(events)
-        self.counts.update((event.rule, event.action) for event in events if event.acted)
+        for event in events:
+            if event.acted:
+                self.counts[event.rule, event.action] += 1
+
+
+class _Turn:
+    """Held while a run is under way: a second one over the same list would undo what the first one does."""
+
+    taken = False
+
+    def __enter__(self) -> None:
+        if self.taken:
+            raise CtxPolicyError("an aprepare of this window is still waiting for its summary: await it first")
+        self.taken = True
+
+    def __exit__(self, *_: object) -> None:
+        self.taken = False
 
 
 class ManagedWindow:
@@ -52,7 +71,9 @@ class ManagedWindow:
         self._session, self._effects = session, effects
         self._refused: dict[str, dict[str, Any]] = {}  # by call id: size, limit and rule of the message that asked
         self._lock: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
-        self._running = False
+        self._turn = _Turn()
+        self._overflowed = False
+        self._linting = bool(os.environ.get("CTXPOLICY_LINT"))
         self.events = Events()
         self.result: Result | None = None
 
@@ -68,6 +89,7 @@ class ManagedWindow:
     def take_up(self, dump: Mapping[str, Any]) -> None:
         """What a dump holds beside list and state (see `Policy.resume`)."""
         self._calibrate(float(dump.get("factor", 1.0)))
+        self._overflowed = bool(dump.get("overflowed"))
         self._refused = copy(dict(dump.get("refused", {})))
 
     def append(self, message: Any, meta: Mapping[str, Any] | None = None) -> None:
@@ -77,60 +99,61 @@ class ManagedWindow:
         message's calls are refused too), TranscriptInvalid for what is no message.
         """
         items = self._session.read(copy(message), dict(meta) if meta else None)
-        calls = [call.id or "" for item in items for call in item.message.calls]
-        for item in items:
-            if item.message.result_of in self._refused:
-                raise _also_refused(self._refused[item.message.result_of], item.message.index, item.tokens)
+        if self._refused:
+            self._check_refused(items)
         try:
             self._session.add(items)
         except MessageTooLarge as error:
             refused = {"size": error.size, "limit": error.limit, "rule": error.rule}
-            self._refused.update(dict.fromkeys(calls, refused))
+            self._refused.update(dict.fromkeys(_call_ids(items), refused))
             raise
-        for call_id in calls:
-            self._refused.pop(call_id, None)
+        if self._refused:
+            for call_id in _call_ids(items):
+                self._refused.pop(call_id, None)
+
+    def _check_refused(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if item.message.result_of in self._refused:
+                raise _also_refused(self._refused[item.message.result_of], item.message.index, item.tokens)
 
     def prepare(self) -> list[Any]:
         """Run the policy and return the list to send. A failing step is an event, never an error.
 
         Raises CtxPolicyError only while an `aprepare` is waiting for its summary.
         """
-        with self._run():
-            return self._prepared(drive(self._session.start(self._effects), self._effects))
+        with self._turn:
+            return self._prepared(drive(self._start(), self._effects))
 
     async def aprepare(self) -> list[Any]:
         """`prepare` with a summariser that may be async. Messages appended meanwhile are kept; a second call waits."""
         async with self._queue():
-            with self._run():
-                return self._prepared(await adrive(self._session.start(self._effects), self._effects))
+            with self._turn:
+                return self._prepared(await adrive(self._start(), self._effects))
 
-    @contextmanager
-    def _run(self) -> Iterator[None]:
-        """While a run is under way: a second one over the same list would undo what the first one does."""
-        if self._running:
-            raise CtxPolicyError("an aprepare of this window is still waiting for its summary: await it first")
-        self._running = True
-        try:
-            yield
-        finally:
-            self._running = False
+    def _start(self) -> Running:
+        """The run over the list as it stands."""
+        session = self._session
+        return session.start(self._effects, with_last_resort(session.pipeline) if self._overflowed else None)
 
     def _queue(self) -> asyncio.Lock:
         """Where calls of `aprepare` wait for each other; a lock belongs to one event loop, a window does not."""
+        import asyncio  # loaded already where there is a loop
+
         loop = asyncio.get_running_loop()
         if self._lock is None or self._lock[0] is not loop:
             self._lock = (loop, asyncio.Lock())
         return self._lock[1]
 
     def _prepared(self, outcome: Outcome) -> list[Any]:
-        self.result = self._session.finish(outcome, lazily=True)
-        self.events.take(self.result.events)
+        self.result = result = self._session.finish(outcome)
+        self.events.take(result.events)
+        self._overflowed = self._overflowed and outcome.undone
         if logger.isEnabledFor(logging.INFO):
-            logger.info("%s", _line(self.result))
-        self.result.messages = Prepared(self.result.messages)
-        if os.environ.get("CTXPOLICY_LINT"):
-            self._lint(self.result.messages)
-        return self.messages
+            logger.info("%s", _line(result))
+        result.messages = Prepared(result.messages)
+        if self._linting:
+            self._lint(result.messages)
+        return Prepared(self._session.to_send())  # those that came in meanwhile included
 
     def _lint(self, messages: list[Any]) -> None:
         """Log what the provider would refuse in the list that is about to be sent."""
@@ -160,9 +183,10 @@ class ManagedWindow:
 
         Raises CtxPolicyError while an `aprepare` is waiting for its summary.
         """
-        with self._run():
+        with self._turn:
             dumped = copy(self._session.dump(self._effects))
-        return {"version": _DUMP_VERSION, **dumped, "factor": self._session.load.factor, "refused": copy(self._refused)}
+        told = {"factor": self._session.load.factor, "overflowed": self._overflowed}
+        return {"version": _DUMP_VERSION, **dumped, **told, "refused": copy(self._refused)}
 
     def recall_tool(self, *, max_tokens: int = 2000) -> Recall:
         """A tool by which the agent reads again what was taken out: `schema`, `name`, and itself the handler.
@@ -176,24 +200,36 @@ class ManagedWindow:
         reading = self._session.pipeline.reading
         return Recall(lambda: self.messages, archive, reading.format.NAME, reading.meter.text, max_tokens)
 
-    def observe(self, usage: Mapping[str, Any]) -> None:
-        """Calibrate used, pressure and headroom with the provider's usage for the list of the last prepare.
+    def observe(self, usage: Any) -> None:
+        """Calibrate used, pressure and headroom with the provider's usage for the call of the last prepared list.
 
-        Counted tokens are multiplied by what the provider counted over what we did, kept between 0.5 and 2.
+        `usage` is what the reply has (OpenAI, Anthropic, Gemini, Bedrock), as a mapping or the SDK's object. Never pass
+        that of another call, such as a summariser's, nor a sum over calls. How the factor is found, and its
+        bounds: `ctxpolicy.calibration`. Usage that cannot be true is ignored, with an event.
+
+        Raises CtxPolicyError for what is no usage, and before the first prepare.
         """
-        seen = _prompt_tokens(usage)
-        if self.result is None or seen is None or seen <= 0:
-            return
-        factor = seen / max(1, self.result.usage.after["total"])
-        self._calibrate(min(max(factor, FACTOR[0]), FACTOR[1]))
+        if self.result is None:
+            raise CtxPolicyError("no call to observe yet: prepare a list and send it, then pass the usage of that call")
+        self._take(observe(usage, self.result.usage, refused=self._overflowed))
 
     def observe_overflow(self) -> None:
-        """The provider said that the list is too long: count on more tokens, so that the next prepare acts.
+        """The provider said that the list is too long: the next prepare takes something out, whatever it counts.
 
-        No bound here: the list was over the provider's limit, whatever the policy's budget says, and must get shorter.
+        What the policy's own rules leave over the limit loses its oldest unpinned units, as rule `overflow`. Where
+        nothing is free to leave, the list stays, `result.usage.fits` is False and an event names what holds it: do
+        not send it again. Call this before anything is appended.
         """
-        factor = self._session.load.factor
-        self._calibrate(max(factor * 1.1, 1.01 * factor / max(0.01, self.pressure())))
+        load = self._session.load
+        self._overflowed = True
+        self._take(overflowed(load.factor, load.used(self._session.tally), self._session.pipeline.spec.budget))
+
+    def _take(self, observed: Observed) -> None:
+        """Go on with what the provider said."""
+        if observed.factor is not None:
+            self._calibrate(observed.factor)
+        if observed.event is not None:
+            self.events.append(observed.event)
 
     def _calibrate(self, factor: float) -> None:
         """Multiply counted tokens by this factor wherever pressure is worked out."""
@@ -212,6 +248,10 @@ def check_dump(dump: Any) -> None:
         raise CtxPolicyError("this dump of a window is damaged: `messages`, `refused` or `factor` is not what it was")
 
 
+def _call_ids(items: Sequence[Item]) -> list[str]:
+    return [call.id or "" for item in items for call in item.message.calls]
+
+
 def _also_refused(first: Mapping[str, Any], index: int, size: int) -> MessageTooLarge:
     """The error for a result whose call was refused; `first` is what was kept of that refusal."""
     rule, limit = first["rule"], first["limit"]
@@ -223,16 +263,6 @@ def _also_refused(first: Mapping[str, Any], index: int, size: int) -> MessageToo
         rule=rule,
         index=index,
     )
-
-
-def _prompt_tokens(usage: Mapping[str, Any]) -> int | None:
-    """Prompt tokens in the words of the known providers, cached ones included."""
-    for key in ("promptTokenCount", "prompt_tokens"):
-        if usage.get(key) is not None:
-            return int(usage[key])
-    parts = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    found = [int(usage[key]) for key in parts if usage.get(key) is not None]
-    return sum(found) if found else None
 
 
 def _line(result: Result) -> str:

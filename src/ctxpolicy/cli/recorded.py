@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
+from ctxpolicy.calibration import FACTOR
 from ctxpolicy.calls import RecordedCall, recorded_calls
 from ctxpolicy.cli.options import Setup
 from ctxpolicy.cli.output import counted, printable
 from ctxpolicy.logs import Compaction, Session
 from ctxpolicy.transcripts import Conversation
-from ctxpolicy.window import FACTOR
 
 
 def calls(conversation: Conversation, chosen: Setup) -> list[RecordedCall]:
