@@ -248,7 +248,7 @@ def test_one_conversation_a_line_is_streamed(monkeypatch: pytest.MonkeyPatch) ->
     stream = (part for part in read("-") if isinstance(part, Conversation))
     for number in range(1, 50):
         assert next(stream).where == f"<stdin>:{number}"
-        assert len(seen) == number
+        assert len(seen) <= number + 1  # one ahead, to know a file of one line
 
 
 _texts = st.text(max_size=8)

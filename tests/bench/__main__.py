@@ -1,12 +1,19 @@
-"""Print the table. `python -m tests.bench [NAME...]` runs the parts named (live, apply, files, start), or all."""
+"""Print the table. `python -m tests.bench [NAME...]` runs the parts named, or all of PARTS."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.bench import apply, files, live, start
+from tests.bench import apply, calibration, files, formats, live, start
 
-PARTS = {"live": live.lines, "apply": apply.lines, "files": files.lines, "start": start.lines}
+PARTS = {
+    "live": live.lines,
+    "apply": apply.lines,
+    "formats": formats.lines,
+    "files": files.lines,
+    "start": start.lines,
+    "calibration": calibration.lines,
+}
 
 
 def main() -> int:

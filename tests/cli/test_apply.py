@@ -260,7 +260,7 @@ class TestExample:
         done = run("apply", "-p", DEFAULT, "--window", "16000", "--summarizer", "extract", "--dry-run", str(EXAMPLE))
         assert done.exit_code == 0
         acts = done.stderr.rpartition("tokens; ")[2]
-        assert acts.startswith("cap-tool-results: truncated 3, compact-oldest: compacted ")
+        assert acts.startswith("cap-tool-results: truncated 2, compact-oldest: compacted ")
         assert "evict-oldest: evicted " in acts
 
     def test_restore_gives_back_the_same_bytes(self, run: Run) -> None:

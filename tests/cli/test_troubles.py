@@ -15,7 +15,7 @@ from ctxpolicy.unresolved import unresolved
 
 from .helpers import Run, lines, talk, write
 
-DEEP = "[" * 900 + "]" * 900
+DEEP = "[" * 5_000 + "]" * 5_000
 DEEP_TALK = f'{{"messages": [{{"role": "user", "content": "hi"}}, {{"role": "tool", "content": [{{"v": {DEEP}}}]}}]}}'
 REF = "0123456789ab"
 
@@ -115,7 +115,7 @@ class TestDeep:
     def test_a_transcript(self, run: Run, args: tuple[str, ...]) -> None:
         done = run(*args, write("deep.json", DEEP_TALK))
         assert done.exit_code == 2
-        assert "deep.json:1: is nested too deeply to be read" in done.stderr
+        assert "deep.json:1: is nested too deeply to be a transcript" in done.stderr
 
     def test_the_tools(self, run: Run) -> None:
         write("tools.json", "[" * 100_000 + "]" * 100_000)

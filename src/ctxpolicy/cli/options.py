@@ -13,7 +13,7 @@ import msgspec
 from ctxpolicy.cli.inputs import output_name
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.formats import FORMATS
-from ctxpolicy.formats.detect import detect
+from ctxpolicy.formats.detect import detect, format_of
 from ctxpolicy.items import RECORDED
 from ctxpolicy.transcripts import Conversation
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ctxpolicy.archive import Archive
     from ctxpolicy.result import Result
     from ctxpolicy.summarize import Summarize
+
+STRICT = "strict"  # --for: also what only some models, clouds and compatible servers refuse
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _file = click.Path(path_type=Path)
@@ -85,6 +87,19 @@ def format_option(*names: str) -> Callable[[_Function], _Function]:
     )
 
 
+def for_option(help: str) -> Callable[[_Function], _Function]:
+    """Whose rules hold: a provider's, by the format it takes, or those of every server that speaks the format."""
+    return click.option("--for", "target", type=click.Choice((*FORMATS, STRICT)), help=help)
+
+
+def jobs_option() -> Callable[[_Function], _Function]:
+    """How many processes share the work."""
+    return click.option(
+        "--jobs", type=click.IntRange(min=0), default=1, show_default=True, metavar="N",
+        help="Work in N processes, with the same results; 0 is one for each CPU.",
+    )  # fmt: skip
+
+
 def _all(*options: Callable[[_Function], _Function]) -> Callable[[_Function], _Function]:
     def add(function: _Function) -> _Function:
         for option in reversed(options):
@@ -98,7 +113,8 @@ def _all(*options: Callable[[_Function], _Function]) -> Callable[[_Function], _F
 class Setup:
     """A loaded policy and the options that go into each of its runs.
 
-    `summarize` is what `--summarizer` names: False for `none`, None where it is not given.
+    `summarize` is what `--summarizer` names: False for `none`, None where it is not given. `target` is whom results are
+    repaired for: a provider by its format, or `strict`.
     """
 
     policy: Policy
@@ -106,6 +122,7 @@ class Setup:
     pins: frozenset[int] = frozenset()
     summarize: Summarize | Literal[False] | None = None
     wire_format: str | None = None
+    target: str | None = None
 
     def apply(
         self, conversation: Conversation, *, archive: Archive | Literal[False], summarize: Summarize | None = None
@@ -118,11 +135,29 @@ class Setup:
             archive=archive,
             format=self.format_of(conversation),
             meta=self.meta(conversation),
+            repair=self.target,
         )
 
     def format_of(self, conversation: Conversation) -> str:
-        """The wire format of a conversation: what `--format` says, else its log, else what its messages tell."""
-        return self.wire_format or conversation.format or detect(conversation.messages)
+        """The wire format of a conversation: what `--format` says, else its log, else what its messages tell.
+
+        Messages that may be of several formats are of the one that `--for` names. Raises click.BadParameter for those
+        that cannot be.
+        """
+        told = self.wire_format or conversation.format
+        if self.target in (None, STRICT):
+            return told or detect(conversation.messages)
+        assert self.target is not None
+        told = told or next(filter(None, map(format_of, conversation.messages)), None)
+        if told is None and self.target != "gemini":  # its messages are like no others
+            return self.target
+        if (told or "openai-chat") != self.target:
+            raise click.BadParameter(
+                f"{conversation.where} holds messages of the format {told or 'openai-chat'}, which no repair turns "
+                f"into {self.target}; give its own, or {STRICT}",
+                param_hint="'--for'",
+            )
+        return self.target
 
     def tools_of(self, conversation: Conversation) -> list[Any] | None:
         """Everything that is sent beside the list: tools, and a system prompt that stands outside the messages."""
@@ -157,13 +192,14 @@ def setup(
     pins: frozenset[int] | None,
     summarizer: str | None,
     wire_format: str | None = None,
+    target: str | None = None,
 ) -> Setup:
     """What the common options say. Raises CtxPolicyError for a policy, tools file or summariser that cannot be used."""
     loaded = load_policy(policy)
     if window is not None:
         loaded = loaded.with_window(window)
     schemas = read_tools(tools) if tools else None
-    return Setup(loaded, schemas, pins or frozenset(), _summarize(summarizer), wire_format)
+    return Setup(loaded, schemas, pins or frozenset(), _summarize(summarizer), wire_format, target)
 
 
 def load_policy(name: str) -> Policy:

@@ -43,9 +43,9 @@ class Output:
         self._temporary = self._target.with_name(f".{self._target.name}.{secrets.token_hex(8)}")
         return os.fdopen(os.open(self._temporary, _NEW, 0o666 if mode is None else mode), "wb")
 
-    def write(self, text: str) -> None:
-        """Append text, as UTF-8."""
-        self._stream.write(text.encode())
+    def write(self, text: str | bytes) -> None:
+        """Append text, as UTF-8, or bytes that are text already."""
+        self._stream.write(text.encode() if isinstance(text, str) else text)
 
     def keep(self) -> None:
         """Leave the target as it is."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import msgspec
 
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.transcripts import layout
@@ -16,6 +18,25 @@ from ctxpolicy.transcripts.model import Broken, Conversation, Embedded, Lines, P
 
 STDIN = "-"
 _Line = tuple[int, bytes]  # number, counted from 1, and bytes with the line end
+
+
+class Unread(msgspec.Struct, frozen=True, gc=False):
+    """A line that is a JSON text of its own, or blank, and was not looked into yet."""
+
+    file: str
+    number: int
+    data: bytes
+
+    def parts(self) -> Iterator[Part]:
+        """What it is made of: conversations, broken ones, and the text between them."""
+        try:
+            text = decode(self.file, self.number, self.data)
+            if text.strip():
+                yield from document(self.file, self.number, text, parse(self.file, self.number, text))
+            else:
+                yield text
+        except TranscriptInvalid as error:
+            yield Broken(error)
 
 
 def read(path: str | Path) -> Iterator[Part]:
@@ -33,6 +54,15 @@ def read(path: str | Path) -> Iterator[Part]:
         yield from parts(str(path), enumerate(stream, 1))
 
 
+def read_lines(path: str | Path) -> Iterator[Part | Unread]:
+    """What `read` gives, but in a file of one JSON text a line those lines as they stand.
+
+    Raises TranscriptInvalid as `read` does.
+    """
+    with open_file(path) as stream:
+        yield from _pieces(str(path), enumerate(stream, 1))
+
+
 def open_file(path: str | Path) -> BinaryIO:
     """The bytes of a file. Raises TranscriptInvalid where it cannot be opened."""
     name = str(path)
@@ -48,14 +78,31 @@ def open_file(path: str | Path) -> BinaryIO:
 
 def parts(name: str, lines: Iterator[_Line]) -> Iterator[Part]:
     """The parts of a transcript, from its lines. What `read` says holds."""
+    return _looked_into(_pieces(name, lines))
+
+
+def _pieces(name: str, lines: Iterator[_Line]) -> Iterator[Part | Unread]:
     head, first = _opening(name, lines)
     yield head
     try:
         value = _value(name, first)
     except TranscriptInvalid as error:
         yield from _first_line_faulty(name, [first, *lines], error)
+        return
+    ahead = [first, *islice(lines, 1)]
+    pieces = _by_first_value(name, value, chain(ahead, lines))
+    if len(ahead) == 1:  # one document: it is no line among others
+        yield from _looked_into(pieces)
     else:
-        yield from _by_first_value(name, value, chain([first], lines))
+        yield from pieces
+
+
+def _looked_into(pieces: Iterable[Part | Unread]) -> Iterator[Part]:
+    for piece in pieces:
+        if isinstance(piece, Unread):
+            yield from piece.parts()
+        else:
+            yield piece
 
 
 def _opening(name: str, lines: Iterator[_Line]) -> tuple[str, _Line]:
@@ -76,11 +123,13 @@ def _value(name: str, line: _Line) -> Any:
     return parse(name, number, decode(name, number, data))
 
 
-def _by_first_value(name: str, value: Any, lines: Iterable[_Line]) -> Iterator[Part]:
-    return _one_a_line(name, lines) if layout.is_message(value) else _each_line(name, lines)
+def _by_first_value(name: str, value: Any, lines: Iterable[_Line]) -> Iterator[Part | Unread]:
+    if layout.is_message(value):
+        return _one_a_line(name, lines)
+    return (Unread(name, number, data) for number, data in lines)
 
 
-def _first_line_faulty(name: str, lines: list[_Line], fault: TranscriptInvalid) -> Iterator[Part]:
+def _first_line_faulty(name: str, lines: list[_Line], fault: TranscriptInvalid) -> Iterator[Part | Unread]:
     """A JSON document over several lines, or lines of which the first is faulty and a later one says what they are."""
     number, first = lines[0]
     whole = b"".join(data for _, data in lines)
@@ -122,19 +171,6 @@ def _one_a_line(name: str, lines: Iterable[_Line]) -> Iterator[Part]:
         numbers.append(number)
         blank = ""
     yield Conversation(messages, name, numbers[0], Lines(tuple(texts), tuple(numbers), blank))
-
-
-def _each_line(name: str, lines: Iterable[_Line]) -> Iterator[Part]:
-    """A file in which each line is a JSON text of its own."""
-    for number, data in lines:
-        try:
-            text = decode(name, number, data)
-            if text.strip():
-                yield from document(name, number, text, parse(name, number, text))
-            else:
-                yield text
-        except TranscriptInvalid as error:
-            yield Broken(error)
 
 
 def document(name: str, number: int, text: str, value: Any) -> Iterator[Part]:
