@@ -10,20 +10,26 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from ctxpolicy import MessageTooLarge, Result
-from properties.strategies import Scenario
+from properties.runs import acted
+from properties.scenarios import Scenario
 
 LEAST = 0.3  # of the runs must act
 
 
+def assert_proved(body: Callable[..., bool], **drawn: st.SearchStrategy[Any]) -> None:
+    """Run a body that asserts over drawn values and returns whether a rule acted in a way that matters."""
+    runs: Counter[bool] = Counter()
+    given(**drawn)(lambda **values: runs.update([bool(body(**values))]))()
+    share = runs[True] / max(1, runs.total())
+    assert share >= LEAST, f"only {share:.0%} of {runs.total()} runs acted: the property proves nothing"
+
+
 def proves(**drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., bool]], Callable[[], None]]:
-    """Make a test of a body that asserts over drawn values and returns whether a rule acted in a way that matters."""
+    """Make a test of such a body."""
 
     def made(body: Callable[..., bool]) -> Callable[[], None]:
         def test() -> None:
-            runs: Counter[bool] = Counter()
-            given(**drawn)(lambda **values: runs.update([bool(body(**values))]))()
-            share = runs[True] / max(1, runs.total())
-            assert share >= LEAST, f"only {share:.0%} of {runs.total()} runs acted: the property proves nothing"
+            assert_proved(body, **drawn)
 
         test.__name__, test.__doc__ = body.__name__, body.__doc__
         return test
@@ -37,11 +43,6 @@ def applied(scenario: Scenario, *args: Any, **options: Any) -> Result:
         return scenario.apply(*args, **options)
     except MessageTooLarge:
         reject()
-
-
-def acted(result: Result, *actions: str) -> bool:
-    """True where a rule (of these actions) acted."""
-    return any(e.acted and (not actions or e.action in actions) for e in result.events)
 
 
 def all_acted(results: Iterable[Result]) -> bool:

@@ -42,6 +42,7 @@ class M:
     seen: Message
     cost: int
     tools: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()  # ids of its calls
     ours: str | None = None
     count: int = 1
     meta: Mapping[str, Any] = field(default_factory=dict)
@@ -80,7 +81,8 @@ class Reference:
             tools = tuple(c.tool for c in seen.calls)
             if seen.role == "tool" and (name := asked.get(seen.result_of or "") or seen.name):
                 tools = (name,)
-            m = M(wire, seen.role, seen, self.meter.message(seen), tools, meta=meta.get(n) or {}, inputs=(n,))
+            asks = tuple(c.id or "" for c in seen.calls)
+            m = M(wire, seen.role, seen, self.meter.message(seen), tools, asks, meta=meta.get(n) or {}, inputs=(n,))
             m.ours, m.count = self.known(m)
             if m.ours:
                 m.role = "injected"
@@ -92,7 +94,7 @@ class Reference:
 
     def first(self, m: M, match: Match, room: dict[int, float]) -> bool:
         """A match of `read_as`; `oldest` counts down as messages come in."""
-        held = self.alone(m, replace(match, oldest=None, not_=None, any_=None, all_=None))
+        held = self.alone(m, match)
         held &= not (match.not_ and self.first(m, match.not_, room))
         inner_all = [self.first(m, inner, room) for inner in match.all_ or ()]  # each counts, whatever the others say
         inner_any = [self.first(m, inner, room) for inner in match.any_ or ()]
@@ -139,17 +141,16 @@ class Reference:
         wanted = self.items[i].seen.result_of
         if wanted is None:
             return i
-        return next((j for j in range(i - 1, -1, -1) if wanted in self.ids(j)), i)
-
-    def ids(self, i: int) -> list[str]:
-        return [c.id or "" for c in self.items[i].seen.calls]
+        return next((j for j in range(i - 1, -1, -1) if wanted in self.items[j].asks), i)
 
     def unit(self, i: int) -> set[int]:
-        return {j for j in range(len(self.items)) if self.head(j) == self.head(i)}
+        head = self.head(i)
+        return {j for j in range(len(self.items)) if self.head(j) == head}
 
     def unanswered(self, i: int) -> bool:
         results = [self.items[j].seen.result_of for j in self.unit(i) if j != i]
-        return any(results.count(call) < self.ids(i).count(call) for call in self.ids(i))
+        asks = self.items[i].asks
+        return any(results.count(call) < asks.count(call) for call in asks)
 
     def live(self) -> set[int]:
         answers = [i for i, m in enumerate(self.items) if m.seen.role == "assistant"]
@@ -273,7 +274,11 @@ class Reference:
         return {i for i, a in asked.items() if any(a == b and self.head(j) > self.head(i) for j, b in asked.items())}
 
     def asked(self, i: int) -> tuple[str, str]:
-        call = next(c for c in self.items[self.head(i)].seen.calls if (c.id or "") == self.items[i].seen.result_of)
+        """What message i answers: of calls with one id, the first result answers the first, and so on."""
+        wanted, head = self.items[i].seen.result_of, self.items[self.head(i)]
+        calls = [c for c in head.seen.calls if (c.id or "") == wanted]
+        before = sum(self.items[j].seen.result_of == wanted for j in self.unit(i) if j < i)
+        call = calls[min(before, len(calls) - 1)]
         try:
             return call.tool, json.dumps(json.loads(call.arguments), sort_keys=True)
         except ValueError:

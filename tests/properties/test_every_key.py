@@ -18,7 +18,8 @@ import ctxpolicy
 from ctxpolicy import MessageTooLarge
 from ctxpolicy.archive import MemoryArchive
 from ctxpolicy.cli import main
-from properties.strategies import Scripted, Wire, is_valid, make_policy
+from properties.scenarios import Scripted, is_valid, make_policy
+from properties.transcripts import Wire
 
 Doc = dict[str, Any]
 Path_ = tuple[str | int, ...]
