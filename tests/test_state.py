@@ -192,7 +192,7 @@ def test_the_breaker_goes_on_with_the_state() -> None:
         outcome = made.apply(messages, summarize=failing, state=through_json(state))
         messages, state = outcome.messages, outcome.state
     assert len({request.span for request in failing.requests}) == len(failing.requests) == 3
-    assert "failed before and has not grown by min_gain" in reasons(outcome, "compact")
+    assert "rests after 3 failures in a row" in reasons(outcome, "compact")
     made.apply(messages, summarize=failing)
     assert len(failing.requests) == 4  # without state nothing is known of the failures
 

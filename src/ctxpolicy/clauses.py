@@ -6,10 +6,10 @@ Every clause is compiled and asked by the same code that runs the policy, so an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from ctxpolicy.items import Facts, Item
 from ctxpolicy.match import Traits, recorded
@@ -83,17 +83,21 @@ class Asked:
 
     def __init__(self, view: View) -> None:
         self.view = view
-        self._answers: dict[int, bytearray] = {}
+        self._answers: dict[int, dict[int, int]] = {}
 
-    def flags(self, chosen: Selector) -> bytearray:
-        """1 for each position that matches."""
+    def matching(self, chosen: Selector) -> dict[int, int]:
+        """Every position that matches, in order, with how many do before it."""
         if id(chosen) not in self._answers:
-            self._answers[id(chosen)] = chosen.select(self.view)
+            self._answers[id(chosen)] = {i: nth for nth, i in enumerate(chosen.select(self.view))}
         return self._answers[id(chosen)]
 
+    def takes(self, chosen: Selector, position: int) -> bool:
+        """True where a pin or rule takes a message: it matches, and is no note or marker of the policy's own."""
+        return position in self.matching(chosen) and self.view.items[position].ours is None
+
     def places(self, chosen: Selector) -> list[int]:
-        """Positions that a pin or rule takes: never a note or marker of the policy's own."""
-        return [i for i, flag in enumerate(self.flags(chosen)) if flag and self.view.items[i].ours is None]
+        """Every position that a pin or rule takes."""
+        return [i for i in self.matching(chosen) if self.takes(chosen, i)]
 
     def index(self, position: int) -> int:
         """The caller's index of the message at a position (of the first, where it stands for several)."""
@@ -105,7 +109,7 @@ class Asked:
         return tuple(self._clause(check, position) for check in many)
 
     def _clause(self, check: Check, position: int) -> Clause:
-        holds = bool(self.flags(check.chosen)[position])
+        holds = position in self.matching(check.chosen)
         inside = tuple(
             self.clauses(one, position)[0] if len(one) == 1 else self._group(one, position) for one in check.inside
         )
@@ -125,12 +129,12 @@ class Asked:
         return _MESSAGE[check.key](item, check.match, self.view.load.limit) if check.key in _MESSAGE else ""
 
     def _rank(self, check: Check, base: Selector, position: int) -> str:
-        places = [i for i, flag in enumerate(self.flags(base)) if flag]
+        places = self.matching(base)
         if position not in places:
             return "not ranked: it does not match the other keys"
         rank: Rank = getattr(check.match, check.key)
-        order = places if check.key == "oldest" else places[::-1]
-        nth = order.index(position) + 1
+        order = list(places) if check.key == "oldest" else list(places)[::-1]
+        nth = places[position] + 1 if check.key == "oldest" else len(order) - places[position]
         end = "oldest" if check.key == "oldest" else "newest"
         if rank.count is not None:
             return f"number {nth:,} from the {end} of {len(order):,} that match"
@@ -154,7 +158,7 @@ def wanted(check: Check) -> str:
 
 def bounds(compare: Compare) -> str:
     """`> 0.7 and <= 0.9`."""
-    given = [(field.name, getattr(compare, field.name)) for field in fields(compare)]
+    given = asdict(compare).items()
     return " and ".join(f"{_SIGNS[name]} {_number(value)}" for name, value in given if value is not None)
 
 

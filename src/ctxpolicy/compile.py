@@ -8,7 +8,6 @@ from __future__ import annotations
 from ctxpolicy import formats, template
 from ctxpolicy.actions.evict import Evict
 from ctxpolicy.actions.mask import Mask
-from ctxpolicy.actions.prompt import PROMPT
 from ctxpolicy.actions.span import Compact
 from ctxpolicy.actions.truncate import Truncate
 from ctxpolicy.cut import DEFAULT_TRUNCATE_MARKER
@@ -20,6 +19,7 @@ from ctxpolicy.read_as import reader_maker
 from ctxpolicy.reasoning import REFUSED, BeforeSigned
 from ctxpolicy.rules import AppendRule, Pipeline, SendRule
 from ctxpolicy.select import Selector, selector
+from ctxpolicy.summarize.prompt import PROMPT
 from ctxpolicy.tokens import Meter
 from ctxpolicy.when import Condition, condition, negated, never
 

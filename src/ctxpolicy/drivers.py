@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -17,13 +17,13 @@ from ctxpolicy.summarize.request import Summarize, SummaryRequest
 from ctxpolicy.working import Outcome
 
 
-class Effects(msgspec.Struct, frozen=True):
+class Effects(msgspec.Struct, frozen=True, dict=True):
     """What a run may use: the summarisers of each rule, by its id, and the archive (None: nothing is written)."""
 
     summarizers: Mapping[str, Sequence[Summarize]]
     archive: Archive | None
 
-    @property
+    @cached_property
     def asks(self) -> dict[str, tuple[str, ...]]:
         """The names of the summarisers that each rule may ask, in turn."""
         return {rule: tuple(map(name_of, links)) for rule, links in self.summarizers.items() if links}
@@ -59,6 +59,8 @@ async def adrive(running: Running, effects: Effects) -> Outcome:
 async def _unblocked(request: SummaryRequest | ArchiveRequest, effects: Effects) -> Any:
     """The answer, or what to await for it. A summariser of ours that waits for a network or a program has a thread."""
     if isinstance(request, SummaryRequest) and getattr(_asked(request, effects), "waits", False):
+        import asyncio  # loaded already where there is a loop
+
         return await asyncio.to_thread(_call, request, effects)
     return _call(request, effects)
 

@@ -7,9 +7,9 @@ Nothing is judged anew here: the clauses of matches and conditions are asked of 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from ctxpolicy.clauses import Asked, Check, Clause, wanted, when_clauses
 from ctxpolicy.errors import CtxPolicyError
@@ -128,7 +128,7 @@ class Account:
 
     def _read_as(self, place: int) -> Path_ | None:
         """The path of the `read_as` entry that set the role, found by reading with entries that give their numbers."""
-        numbered = [replace(entry, as_=str(n)) for n, entry in enumerate(self.spec.read_as)]  # type: ignore[arg-type]
+        numbered = [replace(entry, as_=str(n)) for n, entry in enumerate(self.spec.read_as)]
         maker = reader_maker(numbered, self.stages.pipeline.limit)
         if maker is None or self.stages.given[place].ours:
             return None
@@ -154,8 +154,8 @@ class Account:
         decision = self.result.decisions[self.stages.given[place].message.index]
         for n, (pin, chosen) in enumerate(self.stages.questions.pins):
             clauses = asked.clauses(self.stages.questions.pin_checks[n], at)
-            matches = bool(asked.flags(chosen)[at]) and asked.view.items[at].ours is None
-            mates = [i for i in asked.view.structure.unit(at) if asked.flags(chosen)[i] and i in asked.places(chosen)]
+            matches = asked.takes(chosen, at)
+            mates = [i for i in asked.view.structure.unit(at) if asked.takes(chosen, i)]
             words = "does not match"
             if matches or mates:
                 through = "" if matches else f" with its unit: it matches message {asked.index(mates[0])}"
@@ -185,7 +185,7 @@ class Account:
         clauses = asked.clauses(self.stages.questions.rules[rule.id], at)
         acted = self.stages.acted(number, place)
         chosen = self.stages.questions.chosen[rule.id]
-        matches = chosen is not None and bool(asked.flags(chosen)[at]) and asked.view.items[at].ours is None
+        matches = chosen is not None and asked.takes(chosen, at)
         words = "acted on it" if acted else self._why_not(rule, when, matches, asked, at)
         return Verdict(rule.id, action_of(rule), path, when, clauses, matches, acted, words)
 
@@ -214,7 +214,8 @@ class Account:
         sieves = []
         for check in many:
             of = sum(passed)
-            passed = [ok and bool(flag) for ok, flag in zip(passed, asked.flags(check.chosen), strict=True)]
+            matching = asked.matching(check.chosen)
+            passed = [ok and i in matching for i, ok in enumerate(passed)]
             sieves.append(Sieve(check.key, wanted(check), sum(passed), of, check.path))
         return tuple(sieves)
 

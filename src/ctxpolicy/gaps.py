@@ -47,6 +47,17 @@ class Run(msgspec.Struct):
     def made(self) -> bool:
         return self.price < self.out.tokens
 
+    def joined(self, later: Run) -> Run:
+        """This run and the one that begins where it stops, not priced yet."""
+        return Run(
+            self.start,
+            later.stop,
+            self.out.plus(later.out),
+            self.count + later.count,
+            self.chars + later.chars,
+            self.lines + later.lines,
+        )
+
 
 class Gaps:
     """The runs taken so far. `saved` is the tally that the list loses when they are made, markers priced in."""
@@ -59,11 +70,12 @@ class Gaps:
 
     def take(self, start: int, stop: int) -> Run:
         """Take positions out. They must not have been taken before."""
-        run = self._measured(start, stop)
-        while (left := self._neighbour(run.start - 1, self._by_stop, run.start)) is not None:
-            run = self._join(left, run)
-        while (right := self._neighbour(run.stop, self._by_start, run.stop)) is not None:
-            run = self._join(run, right)
+        run = self._lifted(start, self._by_stop) or Run(start, start, Tally(), 0, 0, 0)
+        self._grow(run, stop)
+        while (left := self._lifted(run.start, self._by_stop) or self._marker(run.start - 1)) is not None:
+            run = left.joined(run)
+        while (right := self._lifted(run.stop, self._by_start) or self._marker(run.stop)) is not None:
+            run = run.joined(right)
         run.price = self._price(run)
         self._by_start[run.start] = self._by_stop[run.stop] = run
         self._settle(run, 1)
@@ -82,33 +94,35 @@ class Gaps:
         ref = reference_of(self._items[run.start : run.stop])
         return Change(run.start, run.stop, self._text(run, ref), ref)
 
-    def _neighbour(self, position: int, index: dict[int, Run], edge: int) -> Run | None:
-        """The run that touches this edge, or the old marker; one in the live tail stays as it is."""
-        if edge in index:
-            run = index[edge]
+    def _lifted(self, edge: int, index: dict[int, Run]) -> Run | None:
+        """The run that touches this edge, taken out so that it can grow."""
+        run = index.get(edge)
+        if run is not None:
             del self._by_start[run.start], self._by_stop[run.stop]
             self._settle(run, -1)
-            return run
-        if 0 <= position < len(self._items) and self._items[position].ours == "gap" and not self._live[position]:
-            return self._measured(position, position + 1)
-        return None
-
-    def _measured(self, start: int, stop: int) -> Run:
-        run = Run(start, stop, Tally(), 0, 0, 0)
-        for item in self._items[start:stop]:
-            run.out.add(item)
-            run.count += item.count
-            run.chars += len(item.message.text)
-            run.lines += item.message.text.count("\n") + 1
         return run
 
-    def _join(self, a: Run, b: Run) -> Run:
-        return Run(a.start, b.stop, a.out.plus(b.out), a.count + b.count, a.chars + b.chars, a.lines + b.lines)
+    def _marker(self, position: int) -> Run | None:
+        """An old marker at this position, as a run; one in the live tail stays as it is."""
+        if 0 <= position < len(self._items) and self._items[position].ours == "gap" and not self._live[position]:
+            run = Run(position, position, Tally(), 0, 0, 0)
+            self._grow(run, position + 1)
+            return run
+        return None
+
+    def _grow(self, run: Run, stop: int) -> None:
+        for item in self._items[run.stop : stop]:
+            text = item.message.text
+            run.out.add(item)
+            run.count += item.count
+            run.chars += len(text)
+            run.lines += text.count("\n") + 1
+        run.stop = stop
 
     def _settle(self, run: Run, sign: int) -> None:
         """Add a run's savings to the total, or take them back."""
         if run.made:
-            self.saved = self.saved.plus(run.out, sign)
+            self.saved.shift(run.out, sign)
             self.saved.tokens -= sign * run.price
 
     def _price(self, run: Run) -> int:
@@ -126,6 +140,8 @@ def taken_out(items: Sequence[Item]) -> tuple[list[Any], list[list[Any] | None]]
     A share is the reference of that whole message, which of its parts these begin with, and how many it had; None
     where the message is whole.
     """
+    if all(item.message.parts == 1 for item in items):
+        return [item.message.wire for item in items], [None] * len(items)
     own = families(item.message for item in items)
     return [united(family) for family in own], [_share(family) for family in own]
 

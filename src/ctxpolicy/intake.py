@@ -38,6 +38,7 @@ class Intake:
         self._reading = reading
         self._read_as = reading.read_as() if reading.read_as else None
         self._asked: dict[str, str] = {}
+        self._alone: dict[str, tuple[str, ...]] = {}  # a tuple for each name, not for each message
         self._watch = Watch()
 
     def read(self, wire: Any, index: int, start: int, meta: Mapping[str, Any] | None = None) -> list[Item]:
@@ -53,14 +54,16 @@ class Intake:
         if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
             raise TranscriptInvalid(f"the messages are a {type(messages).__name__}; give them in a list")
         items: list[Item] = []
+        read = self._reading.format.read
         for index, wire in enumerate(messages):
-            items += self.read(wire, index, len(items), metas[index] if metas else None)
+            for message in read(wire, index):
+                items.append(self._item(message, len(items), metas[index] if metas else None))
         return items
 
     def _item(self, message: Message, start: int, meta: Mapping[str, Any] | None) -> Item:
         reading = self._reading
         self._watch.see(message, pending=meta is not None and meta.get("pending") is True)
-        item = Item(message, message.role, reading.meter.message(message), start, start + 1, meta=meta)
+        item = Item(message, message.role, reading.meter.message(message), start, start + 1, (), None, 1, meta)
         if message.role == "user":
             known = reading.marks.know(message.text)
             if known is not None:
@@ -78,12 +81,15 @@ class Intake:
         return self._watch.report()
 
     def _tools(self, message: Message) -> tuple[str, ...]:
-        if message.calls:
-            for call in message.calls:
-                self._asked[call.id or ""] = call.tool
-            return tuple(call.tool for call in message.calls)
-        asked = self._asked.get(message.result_of or "") or message.name
-        return (asked,) if asked else ()
+        calls = message.calls
+        for call in calls:
+            self._asked[call.id or ""] = call.tool
+        if len(calls) > 1:
+            return tuple(call.tool for call in calls)
+        tool = calls[0].tool if calls else self._asked.get(message.result_of or "") or message.name
+        if not tool:
+            return ()
+        return self._alone.get(tool) or self._alone.setdefault(tool, (tool,))
 
 
 def changed(reading: Reading, item: Item, wire: Any, edit: Edit) -> Item:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ RECORDED = "fields"  # the key of the metadata under which the fields of a messa
 Leaving = Literal["truncated", "masked", "compacted", "evicted", "repaired"]
 
 
-class Edit(msgspec.Struct, frozen=True):
+class Edit(msgspec.Struct, frozen=True, gc=False):
     """How a message of the working list came to stand where the caller's list has others.
 
     `until` is the place in the caller's list up to which that list must be unchanged for the edit to hold; all
@@ -30,7 +29,7 @@ class Edit(msgspec.Struct, frozen=True):
     arrival: bool = False  # made when the message arrived
 
 
-class Item(msgspec.Struct):
+class Item(msgspec.Struct, gc=False):
     """One place of the working list. Immutable but for `traits`, a memo.
 
     `start` and `end` bound the messages of the caller's list that this one stands for. `role` is the role as read.
@@ -51,7 +50,7 @@ class Item(msgspec.Struct):
     traits: int = -1
 
 
-class Tally(msgspec.Struct):
+class Tally(msgspec.Struct, gc=False):
     """Running totals over a working list; adding and removing an item costs the same however long the list is.
 
     `fixed` is the tokens of system and developer messages.
@@ -89,26 +88,31 @@ class Tally(msgspec.Struct):
     def copy(self) -> Tally:
         return Tally(self.tokens, self.fixed, self.tool_tokens, self.messages, self.results, self.turns)
 
+    def shift(self, other: Tally, sign: int = 1) -> None:
+        """Add another tally to this one (or take it off, with sign -1)."""
+        self.tokens += sign * other.tokens
+        self.fixed += sign * other.fixed
+        self.tool_tokens += sign * other.tool_tokens
+        self.messages += sign * other.messages
+        self.results += sign * other.results
+        self.turns += sign * other.turns
+
     def plus(self, other: Tally, sign: int = 1) -> Tally:
-        return Tally(
-            self.tokens + sign * other.tokens,
-            self.fixed + sign * other.fixed,
-            self.tool_tokens + sign * other.tool_tokens,
-            self.messages + sign * other.messages,
-            self.results + sign * other.results,
-            self.turns + sign * other.turns,
-        )
+        """A new tally: this one and another together (or without it, with sign -1)."""
+        total = self.copy()
+        total.shift(other, sign)
+        return total
 
 
-def by_role(items: Iterable[Item]) -> Counter[str]:
-    """Tokens by role as read."""
-    roles: Counter[str] = Counter()
+def by_role(items: Iterable[Item], roles: Mapping[str, int] | None = None, sign: int = 1) -> dict[str, int]:
+    """Tokens by role as read, added to those of `roles` (taken off, with sign -1)."""
+    found = dict(roles or {})
     for item in items:
-        roles[item.role] += item.tokens
-    return roles
+        found[item.role] = found.get(item.role, 0) + sign * item.tokens
+    return found
 
 
-class Facts(msgspec.Struct, frozen=True):
+class Facts(msgspec.Struct, frozen=True, gc=False):
     """What a condition can ask of the list. `used` is calibrated tokens of everything sent."""
 
     used: float

@@ -9,6 +9,9 @@ from ctxpolicy.items import Item
 from ctxpolicy.state import START, chain
 
 
+_FEW = 64  # digests kept that nothing needs, so that the needed ones are seldom looked for
+
+
 class Ledger:
     """Counts the messages that came in and, once an edit needs it, digests them.
 
@@ -28,12 +31,18 @@ class Ledger:
 
     def digests(self, items: Sequence[Item]) -> Mapping[int, str]:
         """The digests (hex) by length, for every place that an edit of these items needs, or a later one may need."""
-        at = self.length - len(self._waiting)
-        for n, wire in enumerate(self._waiting, at + 1):
+        waiting, self._waiting = self._waiting, []
+        needed = self._needed(items) if len(waiting) > _FEW else None
+        for n, wire in enumerate(waiting, self.length - len(waiting) + 1):
             self._digest = chain(self._digest, wire)
-            self._at[n] = self._digest.hex()
-        self._waiting = []
-        if len(self._at) > 2 * len(items) + 64:  # forget what no item can need any more
-            needed = {item.end for item in items} | {item.edit.until for item in items if item.edit is not None}
-            self._at = {n: digest for n, digest in self._at.items() if n in needed or n > items[-1].end}
+            if needed is None or n in needed:
+                self._at[n] = self._digest.hex()
+        if len(self._at) > 2 * len(items) + _FEW:
+            needed = self._needed(items)
+            self._at = {n: digest for n, digest in self._at.items() if n in needed}
         return self._at
+
+    def _needed(self, items: Sequence[Item]) -> set[int]:
+        """The lengths whose digests an edit of these items or of what came behind them has, or can have."""
+        ends = {item.end for item in items} | {item.edit.until for item in items if item.edit is not None}
+        return ends.union(range(items[-1].end + 1 if items else 1, self.length + 1))

@@ -3,34 +3,54 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import re2
 
 from ctxpolicy.items import RECORDED, Item
-from ctxpolicy.policy.model import Match
+from ctxpolicy.policy.model import Compare, Match
 
 Test = Callable[[Item], bool]
 
 
+def always(_: Item) -> bool:
+    return True
+
+
 class Traits:
-    """Tests on single messages, numbered. Their answers are kept on the item as bits and found out once."""
+    """Tests on single messages, numbered. Their answers are kept on the item as bits and found out once.
+
+    Most tests ask for a role first, so they are sorted by role: an item meets only those that its role leaves open.
+    """
 
     def __init__(self) -> None:
-        self._tests: list[Test] = []
+        self._tests: list[tuple[Sequence[str] | None, Test]] = []
+        self._by_role: dict[str, tuple[int, list[tuple[int, Test]]]] = {}
 
-    def add(self, test: Test) -> int:
-        """The bit mask of a test."""
-        self._tests.append(test)
+    def add(self, roles: Sequence[str] | None, test: Test) -> int:
+        """The bit mask of a test on messages of these roles (None: of any)."""
+        self._tests.append((roles, test))
+        self._by_role.clear()
         return 1 << (len(self._tests) - 1)
 
     def of(self, item: Item) -> int:
         """All answers for an item, as bits."""
         bits = item.traits
         if bits < 0:
-            bits = item.traits = sum(1 << i for i, test in enumerate(self._tests) if test(item))
+            bits, tests = self._by_role.get(item.role) or self._open_to(item.role)
+            for bit, test in tests:
+                if test(item):
+                    bits |= bit
+            item.traits = bits
         return bits
+
+    def _open_to(self, role: str) -> tuple[int, list[tuple[int, Test]]]:
+        """The bits that the role alone decides, and the tests it leaves open."""
+        asked = [(1 << i, test) for i, (roles, test) in enumerate(self._tests) if roles is None or role in roles]
+        settled = sum(bit for bit, test in asked if test is always)
+        self._by_role[role] = settled, [(bit, test) for bit, test in asked if test is not always]
+        return self._by_role[role]
 
 
 def by_message_alone(match: Match) -> bool:
@@ -42,6 +62,13 @@ def by_message_alone(match: Match) -> bool:
 
 def test(match: Match, limit: int) -> Test:
     """A match by message alone, as one predicate."""
+    roles = frozenset(match.role or ())
+    of_role = [lambda item: item.role in roles] if roles else []
+    return conjunction([*of_role, test_of_role(match, limit)])
+
+
+def test_of_role(match: Match, limit: int) -> Test:
+    """The same for messages that are known to have the right role."""
     tests = [own_test(match, limit)]
     if match.not_ is not None:
         inner = test(match.not_, limit)
@@ -55,19 +82,16 @@ def test(match: Match, limit: int) -> Test:
 
 
 def own_test(match: Match, limit: int) -> Test:
-    """The keys of this mapping that look at the message alone, cheapest first."""
+    """The keys of this mapping, `role` apart, that look at the message alone, cheapest first."""
     tests: list[Test] = []
-    if match.role is not None:
-        roles = frozenset(match.role)
-        tests.append(lambda item: item.role in roles)
     if match.has is not None:
         has = frozenset(match.has)
         tests.append(lambda item: not has.isdisjoint(item.message.has) or (item.ours == "summary" and "summary" in has))
     if match.tokens is not None:
-        tokens = match.tokens.holds
+        tokens = bounds(match.tokens)
         tests.append(lambda item: tokens(item.tokens))
     if match.share is not None:
-        share = match.share.holds
+        share = bounds(match.share)
         tests.append(lambda item: share(item.tokens / limit))
     if match.name is not None:
         names = frozenset(match.name)
@@ -86,10 +110,25 @@ def own_test(match: Match, limit: int) -> Test:
     return conjunction(tests)
 
 
+def bounds(compare: Compare) -> Callable[[float], bool]:
+    """The bounds as a test; with a single one, as most have, the bare comparison."""
+    given = [(name, bound) for name in _COMPARED if (bound := getattr(compare, name)) is not None]
+    return _COMPARED[given[0][0]](given[0][1]) if len(given) == 1 else compare.holds
+
+
+_COMPARED: dict[str, Callable[[float], Callable[[float], bool]]] = {
+    "gt": lambda bound: lambda value: value > bound,
+    "gte": lambda bound: lambda value: value >= bound,
+    "lt": lambda bound: lambda value: value < bound,
+    "lte": lambda bound: lambda value: value <= bound,
+}
+
+
 def conjunction(tests: list[Test]) -> Test:
     """One test that holds where all do; none always holds."""
-    if len(tests) == 1:
-        return tests[0]
+    tests = [test for test in tests if test is not always]
+    if len(tests) < 2:
+        return tests[0] if tests else always
     if len(tests) == 2:
         first, second = tests
         return lambda item: first(item) and second(item)
@@ -108,7 +147,11 @@ def _tool_test(globs: tuple[str, ...]) -> Test:
 
 def _field_test(key: str, wanted: tuple[Any, ...]) -> Test:
     def holds(item: Item) -> bool:
-        found = item.message.wire if key in item.message.wire else recorded(item)
+        found = item.message.wire
+        if key not in found:
+            if item.meta is None:
+                return False
+            found = recorded(item)
         return key in found and _equals(found[key], wanted)
 
     return holds

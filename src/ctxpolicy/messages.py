@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
+# gc=False here and on items: they are many, and never part of a cycle, so the collector need not walk them.
 WIRE_ROLES = ("system", "developer", "user", "assistant", "tool")
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A tool call. `arguments` is the text as it stands on the wire (normally a JSON object)."""
 
     id: str | None
@@ -17,7 +18,7 @@ class Call(msgspec.Struct, frozen=True):
     arguments: str
 
 
-class Message(msgspec.Struct, frozen=True):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One item of the list, as a format read it.
 
     `wire` is the caller's own object, or a part of it. `role` is the wire role (see WIRE_ROLES).

@@ -17,7 +17,7 @@ _KINDS = {
 }
 
 
-class _Call(msgspec.Struct):
+class _Call(msgspec.Struct, gc=False):
     """A call that waits for its result: where it stands, how many turns and others there were up to it."""
 
     index: int
@@ -67,6 +67,8 @@ class Watch:
     def _result(self, call_id: str, index: int) -> None:
         waiting = self._waiting.get(call_id)
         call = waiting.pop(0) if waiting else self._dead.pop(call_id, None)
+        if not waiting:
+            self._waiting.pop(call_id, None)
         if call is not None:
             self._answered.add(call_id)
             if call.others != self._others and not call.pending:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.actions import Step
-from ctxpolicy.actions.compact import Attempt, compact
+from ctxpolicy.actions.compact import NO_SUMMARISER, Attempt, compact
 from ctxpolicy.actions.evict import Evict, evict
 from ctxpolicy.actions.mask import Mask, mask
 from ctxpolicy.actions.span import Compact
@@ -46,15 +46,20 @@ def run(
     *,
     asks: Mapping[str, Sequence[str]],
     archived: bool,
+    live: bool,
 ) -> Running:
     """Apply the send rules to `items` (the append rules have seen them; `arrivals` is what these cut).
 
     `tally` (of `items`) and `memories` are updated in place; `asks` names the summarisers of each rule that has some,
-    `archived` says whether what leaves must be archived.
+    `archived` says whether what leaves must be archived, `live` that a run comes before every model call: it does not
+    look for what a missing summariser would have been asked.
     """
     at_work = Working(pipeline, items, tally, arrivals, load, memories)
     for rule in pipeline.send_rules:
-        yield from _apply(at_work, rule, asks)
+        if rule.when(at_work.facts):
+            yield from _apply(at_work, rule, asks, live)
+        else:
+            at_work.skip(rule)
     at_work.mind_reasoning()
     at_work.check_room()
     removed = tuple(at_work.removed)
@@ -63,17 +68,16 @@ def run(
         if isinstance(answer, Failure):
             return at_work.without_archive(answer)
     for memory in memories.values():
-        memory.see(load.used(at_work.tally))
+        memory.see(at_work.used)
     return Outcome(at_work.items, at_work.tally, at_work.events, removed, undone=False)
 
 
-def _apply(run: Working, rule: SendRule, asks: Mapping[str, Sequence[str]]) -> Generator[SummaryRequest, Any, None]:
-    if not rule.when(run.facts):
-        run.tell(rule, Step("quiet: its condition does not hold"))
-        return
+def _apply(
+    run: Working, rule: SendRule, asks: Mapping[str, Sequence[str]], live: bool
+) -> Generator[SummaryRequest, Any, None]:
     try:
         if isinstance(rule.how, Compact):
-            yield from _compact(run, rule, rule.how, asks.get(rule.id, ()))
+            yield from _compact(run, rule, rule.how, asks.get(rule.id, ()), live)
         else:
             run.take(rule, _step(run, rule))
     except Exception as error:  # noqa: BLE001 - a checked policy never raises at run time: the step declines
@@ -91,10 +95,16 @@ def _step(run: Working, rule: SendRule) -> Step:
     return truncate(view, rule.chosen, rule.how, reading)
 
 
-def _compact(run: Working, rule: SendRule, how: Compact, asks: Sequence[str]) -> Generator[SummaryRequest, Any, None]:
+def _compact(
+    run: Working, rule: SendRule, how: Compact, asks: Sequence[str], live: bool
+) -> Generator[SummaryRequest, Any, None]:
     """Passes until the goal holds, a pass declines or fails, or `max_passes` are done."""
+    min_gain = how.min_gain(run.pipeline.limit)
     if how.done(run.facts):
-        run.tell(rule, Step("declined: its goal holds already", min_gain=how.min_gain(run.pipeline.limit)))
+        run.tell(rule, Step("declined: its goal holds already", min_gain=min_gain))
+        return
+    if live and not asks:
+        run.tell(rule, Step(f"declined: {NO_SUMMARISER}", min_gain=min_gain))
         return
     memory = run.memories.setdefault(rule.id, Memory())
     for _ in range(how.declared.max_passes):

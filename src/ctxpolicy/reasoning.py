@@ -18,7 +18,6 @@ from ctxpolicy.actions import Swap
 from ctxpolicy.formats import Format
 from ctxpolicy.gaps import reference_of
 from ctxpolicy.items import Item
-from ctxpolicy.policy.model import Match
 from ctxpolicy.select import Selector
 
 if TYPE_CHECKING:
@@ -31,13 +30,10 @@ class BeforeSigned(Selector, frozen=True):
     """Selects, as a pin does, every message before the last one with signed reasoning."""
 
     mask: int = 0
-    match: Match = Match()
-    counts_injected: bool = False
 
-    def select(self, view: View) -> bytearray:
-        """1 for each position that must not be rewritten."""
-        last = max(signed(view.items, 0), default=0)
-        return bytearray(i < last for i in range(len(view.items)))
+    def select(self, view: View) -> list[int]:
+        """The positions that must not be rewritten."""
+        return list(range(max(signed(view.items, 0), default=0)))
 
 
 def signed(items: Sequence[Item], start: int) -> list[int]:

@@ -53,32 +53,32 @@ def segment(items: Sequence[Item]) -> Structure:
     last_assistant = -1
     for i, item in enumerate(items):
         message = item.message
+        answers, turn = message.result_of, i
         if message.role == "assistant":
             last_assistant = i
-            turn = _turn(items, head, i, callers)
-            if turn != i:
-                head[i] = turn
-                reach[turn] = i
-                members.setdefault(turn, [turn]).append(i)
-                if message.result_of is not None:
-                    _answer(waiting.get(turn), message.result_of)
-            if message.calls:
-                ids = [c.id or "" for c in message.calls]
-                callers.update(dict.fromkeys(ids, turn))
-                calls = waiting.setdefault(turn, {})
-                for call_id in ids:
-                    calls[call_id] = calls.get(call_id, 0) + 1
-        elif message.result_of is not None:
-            caller = callers.get(message.result_of)
-            if caller is None:
+            if answers is not None or message.follows:
+                turn = _turn(items, head, i, callers)
+        elif answers is not None:
+            turn = callers.get(answers, -1)
+            if turn < 0:
                 orphans.append(i)
                 continue
-            head[i] = caller
-            reach[caller] = i
-            members.setdefault(caller, [caller]).append(i)
-            if not _answer(waiting.get(caller), message.result_of):
+        if turn != i:
+            head[i] = turn
+            reach[turn] = i
+            if turn in members:
+                members[turn].append(i)
+            else:
+                members[turn] = [turn, i]
+            if answers is not None and not _answer(waiting, turn, answers) and message.role != "assistant":
                 doubles.append(i)
-    unanswered = [i for i, calls in waiting.items() if calls]
+        if message.calls and message.role == "assistant":
+            calls = waiting.setdefault(turn, {})
+            for call in message.calls:
+                call_id = call.id or ""
+                callers[call_id] = turn
+                calls[call_id] = calls.get(call_id, 0) + 1
+    unanswered = list(waiting)
     newest = head[last_assistant] if last_assistant >= 0 else -1
     outstanding = [i for i in unanswered if i == newest or _pending(items[i])]
     dead = [i for i in unanswered if i != newest and not _pending(items[i])]
@@ -86,13 +86,16 @@ def segment(items: Sequence[Item]) -> Structure:
     return Structure(head, members, reach, blocks, outstanding, dead, orphans, doubles, crossed, last_assistant)
 
 
-def _answer(calls: dict[str, int] | None, call_id: str) -> bool:
-    """Take off one call of this id that waits; False where none does."""
+def _answer(waiting: dict[int, dict[str, int]], turn: int, call_id: str) -> bool:
+    """Take off one call of this id that waits in a turn; False where none does."""
+    calls = waiting.get(turn)
     if calls is None or call_id not in calls:
         return False
     calls[call_id] -= 1
     if not calls[call_id]:
         del calls[call_id]
+        if not calls:
+            del waiting[turn]
     return True
 
 

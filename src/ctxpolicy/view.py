@@ -18,8 +18,8 @@ LIVE, LAST, USER, KEEP = "live", "last", "user", "keep"
 class Chooser(Protocol):
     """A compiled match, as a pin or rule has it."""
 
-    def select(self, view: View) -> bytearray:
-        """1 for each position that matches."""
+    def select(self, view: View) -> list[int]:
+        """The positions that match, in order."""
 
 
 class View:
@@ -43,7 +43,7 @@ class View:
     @cached_property
     def traits(self) -> list[int]:
         of = self._traits.of
-        return [of(item) for item in self.items]
+        return [item.traits if item.traits >= 0 else of(item) for item in self.items]
 
     @cached_property
     def structure(self) -> Structure:
@@ -65,7 +65,8 @@ class View:
 
     def selected(self, chosen: Chooser) -> list[int]:
         """Positions that a pin or rule matches; our own summaries and markers never are."""
-        return [i for i, flag in enumerate(chosen.select(self)) if flag and self.items[i].ours is None]
+        items = self.items
+        return [i for i in chosen.select(self) if items[i].ours is None]
 
     def is_fixed(self, position: int) -> bool:
         """True where nothing may be changed in place: pinned, in the live tail, or the last message."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from ctxpolicy.items import Facts
+from ctxpolicy.match import bounds
 from ctxpolicy.policy.model import Compare, When
 
 Condition = Callable[[Facts], bool]
@@ -23,7 +24,7 @@ def condition(when: When | None) -> Condition:
     """Compile a condition; None always holds."""
     if when is None:
         return always
-    tests = [_test(name, bounds) for name, bounds in when.facts]
+    tests = [_test(name, compared) for name, compared in when.facts]
     if when.not_ is not None:
         tests.append(negated(condition(when.not_)))
     if when.all_ is not None:
@@ -38,6 +39,6 @@ def negated(inner: Condition) -> Condition:
     return lambda facts: not inner(facts)
 
 
-def _test(name: str, bounds: Compare) -> Condition:
-    fact, holds = attrgetter(name), bounds.holds
+def _test(name: str, compared: Compare) -> Condition:
+    fact, holds = attrgetter(name), bounds(compared)
     return lambda facts: holds(fact(facts))

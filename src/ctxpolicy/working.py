@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import msgspec
 
@@ -46,9 +45,10 @@ class Working:
         self.pipeline, self.load, self.memories = pipeline, load, memories
         self.items = self._given = items
         self.tally = tally
+        self._measure()
         self._arrivals = arrivals
         self._failures = {rule: memory.failures for rule, memory in memories.items()}
-        self.events = list(self._arrival_events())
+        self.events = list(self._arrival_events()) if arrivals else []
         self.removed = [removed for cut in arrivals for removed in cut.removed]
         self.fresh: frozenset[str] = frozenset()
         self._view: View | None = None
@@ -59,19 +59,25 @@ class Working:
             self._view = View(self.items, self.tally, self.load, self.pipeline.traits, self.pipeline.pins)
         return self._view
 
-    @property
-    def facts(self) -> Facts:
-        return self.load.facts(self.tally)
+    def _measure(self) -> None:
+        """The figures of the list as it stands."""
+        self.used: int = self.load.used(self.tally)
+        self.facts: Facts = self.load.facts(self.tally)
 
     def take(self, rule: SendRule, step: Step, failed: bool = False) -> None:
         """Carry out a step and tell of it."""
-        before = self.load.used(self.tally)
+        before = self.used
         self._swap(rule.id, _FATES[rule.action], step.swaps)
         self._change(rule, step)
         self.tell(rule, step, before, failed)
 
+    def skip(self, rule: SendRule) -> None:
+        """Tell that a rule's condition does not hold."""
+        used = self.used
+        self.events.append(Event(rule.id, rule.action, False, "quiet: its condition does not hold", used, used))
+
     def tell(self, rule: SendRule, step: Step, before: int | None = None, failed: bool = False) -> None:
-        used = self.load.used(self.tally)
+        used = self.used
         count = sum(c.stop - c.start for c in step.changes) + len(step.swaps)
         ref = step.changes[0].ref if step.changes else step.swaps[0].ref if step.swaps else None
         before = used if before is None else before
@@ -85,7 +91,7 @@ class Working:
     def _arrival_events(self) -> Iterator[Event]:
         """One event for each append rule that cut something."""
         saved = {cut.position: cut.whole.tokens - self.items[cut.position].tokens for cut in self._arrivals}
-        before = self.load.used(self.tally) + sum(saved.values())
+        before = self.used + sum(saved.values())
         for rule, cuts in _by_rule(self._arrivals):
             after = before - sum(saved[cut.position] for cut in cuts)
             what = f"cut {len(cuts):,} tool results on arrival"
@@ -94,24 +100,27 @@ class Working:
 
     def check_room(self) -> None:
         """Say so when the list does not fit, and what holds it; or that tools and system alone reach the limit."""
-        used, limit = self.load.used(self.tally), self.load.limit
+        used, limit = self.used, self.load.limit
         fixed = self.load.tools + self.load.system + self.load.overhead + self.tally.fixed
         if fixed >= limit:
             why = f"no room: tools and system alone take {fixed:,} of {limit:,} tokens"
         elif self.facts.pressure > 1.0:
-            why = f"over the limit: {used:,} of {limit:,} tokens, {held(self.view, self.view.protection())}"
+            seen = round(self.facts.used)  # as the provider counts
+            why = f"over the limit: {seen:,} of {limit:,} tokens, {held(self.view, self.view.protection())}"
         else:
             return
         self.events.append(Event(None, "run", False, why, used, used))
 
     def mind_reasoning(self) -> None:
         """Where this run rewrote history before signed reasoning: take that out or keep it, as the policy says."""
-        first = first_rewritten(self._given, self.items) if self.removed else None
+        if not self.removed:
+            return
+        first = first_rewritten(self._given, self.items)
         places = [cut.position for cut in self._arrivals] + ([] if first is None else [first])
         bound = signed(self.items, min(places) + 1) if places else []
         if not bound:
             return
-        before = self.load.used(self.tally)
+        before = self.used
         swaps: list[Swap] = []
         why = f"kept {len(bound):,} messages with signed reasoning although history before them was rewritten; a model "
         why += "that binds reasoning to its history needs reasoning: strip_after_edit"
@@ -119,9 +128,8 @@ class Working:
             swaps = strip(self.items, bound, self.pipeline.reading.format)
             why = f"took the signed reasoning out of {len(swaps):,} messages: history before them was rewritten"
             self._swap("reasoning", "repaired", swaps)
-        after = self.load.used(self.tally)
         ref = swaps[0].ref if swaps else None
-        self.events.append(Event(None, "reasoning", bool(swaps), why, before, after, None, len(swaps), ref))
+        self.events.append(Event(None, "reasoning", bool(swaps), why, before, self.used, None, len(swaps), ref))
 
     def _swap(self, by: str, fate: Leaving, swaps: Sequence[Swap]) -> None:
         if not swaps:
@@ -161,13 +169,13 @@ class Working:
 
     def _replace(self, items: list[Item]) -> None:
         self.items, self._view = items, None
+        self._measure()
 
     def without_archive(self, failure: Failure) -> Outcome:
         """The archive could not be written: under `on_error: keep` everything this run did is undone."""
-        used = self.load.used(self.tally)
         if self.pipeline.spec.archive.on_error == "drop":
             why = f"the archive could not be written, the originals are lost (on_error: drop): {failure}"
-            self.events.append(Event(None, "archive", False, why, used, used, failed=True))
+            self.events.append(Event(None, "archive", False, why, self.used, self.used, failed=True))
             return Outcome(self.items, self.tally, self.events, tuple(self.removed), undone=False)
         items = list(self._given)
         for cut in self._arrivals:
@@ -186,7 +194,7 @@ class Working:
 
 def _undone(event: Event, used: int) -> Event:
     why = f"undone, for want of an archive: {event.reason}" if event.acted else event.reason
-    return replace(event, acted=False, reason=why, before=used, after=used, messages=0, ref=None)
+    return msgspec.structs.replace(event, acted=False, reason=why, before=used, after=used, messages=0, ref=None)
 
 
 def _by_rule(arrivals: Sequence[Arrival]) -> list[tuple[str, list[Arrival]]]:

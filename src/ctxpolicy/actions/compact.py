@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from ctxpolicy.actions import Step
 from ctxpolicy.actions.render import Pieces
-from ctxpolicy.actions.span import TOKENS_PER_WORD, Compact, Span, choose, what_stays
+from ctxpolicy.actions.span import Compact, Span, choose, what_stays
 from ctxpolicy.gaps import Change, Gaps, reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Item
 from ctxpolicy.marks import RECORD
 from ctxpolicy.match import encodable
 from ctxpolicy.memory import Memory
+from ctxpolicy.policy.model import TOKENS_PER_WORD
 from ctxpolicy.result import Spent
 from ctxpolicy.summarize.gate import weigh
 from ctxpolicy.summarize.reply import Note, Refused, spent
@@ -44,6 +44,8 @@ def compact(
     failed).
     """
     min_gain = how.min_gain(view.load.limit)
+    if asks and memory.rests(how.declared.breaker, view.used, min_gain):
+        return Attempt(_declined(f"rests after {memory.failures} failures in a row", min_gain))
     pieces = Pieces(view.items, reading, how.declared.input_tokens, _frame(view, how, reading))
     span, why = choose(view, how, reading, pieces, memory.failed)
     if span is None:
@@ -51,12 +53,10 @@ def compact(
     would = f"{span.count:,} messages, {span.tokens:,} tokens"
     if not asks:
         return Attempt(_declined(f"{NO_SUMMARISER}: {would} would have been summarised", min_gain))
-    if memory.rests(how.declared.breaker, view.used, min_gain):
-        return Attempt(_declined(f"rests after {memory.failures} failures in a row", min_gain))
     request = _request(view, rule, how, pieces, span)
     took, refused = Spent(), list[str]()
     for link, name in enumerate(asks):
-        reply = yield replace(request, link=link)
+        reply = yield msgspec.structs.replace(request, link=link)
         took = took.plus(spent(reply))
         note = weigh(reply, request, how.declared.nothing, how.declared.keep_facts)
         if isinstance(note, Note):

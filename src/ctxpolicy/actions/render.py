@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-import msgspec
+from collections.abc import Iterator, Sequence
 
 from ctxpolicy.cut import cut
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Item
 from ctxpolicy.match import encodable
+from ctxpolicy.messages import Message
 from ctxpolicy.policy.model import Truncate
 
-_BREAKS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _LEAST_RESULT = 200  # tokens to which results are shortened before a span stops growing
 
 
@@ -75,31 +72,33 @@ def _level(costs: dict[int, int], room: float, least: int) -> dict[int, int]:
     return {i: int(level) for i, cost in costs.items() if cost > level}
 
 
-class _Note(msgspec.Struct, frozen=True):
-    """What is shown of a message beside its text."""
-
-    label: str
-    lines: tuple[str, ...]
-
-
 def _piece(number: int, item: Item, kept: bool, reading: Reading, cap: int | None) -> str:
     """One message: a label line, then its content, each line of it indented."""
-    note = _note(item)
-    label = f"[{number}] {note.label}{' (stays in the list)' if kept else ''}:"
-    body = [_short(text, reading, cap, label) for text in (item.message.text, *note.lines) if text.strip()]
-    return "\n".join([label, *(f"  {_indented(text)}" for text in body)])
+    label = f"[{number}] {_label(item)}{' (stays in the list)' if kept else ''}:"
+    pieces = [label]
+    for text in (item.message.text, *_notes(item.message)):
+        if text and not text.isspace():
+            pieces.append(f"  {_indented(_short(text, reading, cap, label))}")
+    return "\n".join(pieces)
 
 
-def _note(item: Item) -> _Note:
+def _label(item: Item) -> str:
+    """Who speaks: the role as read, the tool of a result, the name of a speaker."""
     message = item.message
     tools = ", ".join(item.tools)
     label = f"tool result of {tools}" if item.role == "tool" and tools else "tool result" if item.role == "tool" else ""
     label = label or (f"{message.role} (put in by the harness)" if item.role == "injected" else item.role)
     if message.name and item.role != "tool":
         label += f" {_indented(encodable(message.name))[:60]}"
-    calls = [f"calls {call.tool} {call.arguments}" for call in message.calls]
-    media = [f"[{count} {kind}{'s' if count > 1 else ''} not shown]" for kind, count in message.media]
-    return _Note(label, (*calls, *media))
+    return label
+
+
+def _notes(message: Message) -> Iterator[str]:
+    """What is shown of a message beside its text."""
+    for call in message.calls:
+        yield f"calls {call.tool} {call.arguments}"
+    for kind, count in message.media:
+        yield f"[{count} {kind}{'s' if count > 1 else ''} not shown]"
 
 
 def _short(text: str, reading: Reading, cap: int | None, label: str) -> str:
@@ -114,4 +113,5 @@ def _short(text: str, reading: Reading, cap: int | None, label: str) -> str:
 
 
 def _indented(text: str) -> str:
-    return _BREAKS.sub(lambda found: found.group() + "  ", text.strip("\n"))
+    """Every line after the first indented; `splitlines` knows whatever some reader may take for the end of a line."""
+    return "  ".join(text.strip("\n").splitlines(keepends=True))

@@ -17,13 +17,12 @@ from ctxpolicy.gaps import Gaps, reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Tally
 from ctxpolicy.marks import RECORD, Mark
+from ctxpolicy.policy.model import TOKENS_PER_WORD
 from ctxpolicy.policy.model import Compact as Declared
 from ctxpolicy.select import Selector
 from ctxpolicy.units import free_blocks
 from ctxpolicy.view import View
 from ctxpolicy.when import Condition
-
-TOKENS_PER_WORD = 1.5  # what a note of `word_limit` words is priced at before it exists
 
 
 class Compact(msgspec.Struct, frozen=True):
