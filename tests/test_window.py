@@ -534,7 +534,7 @@ def test_a_late_second_result_is_named_and_nothing_breaks() -> None:
     window.append(result("c0", "a late second answer"))
     out = window.prepare()
     assert out[-1] == result("c0", "a late second answer")
-    assert "second results of one call: message 83 (c0)" in reasons(window.events)
+    assert "tool results without an earlier call: message 83 (c0)" in reasons(window.events)
 
 
 def test_a_pending_call_waits_for_its_result_however_late() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ctxpolicy.archive import Archive, open_archive
 from ctxpolicy.calls import recorded_calls
@@ -82,6 +82,7 @@ class Policy:
         format: str | None = None,
         meta: Metas = None,
         system: Any = None,
+        repair: str | None = None,
     ) -> Result:
         """Apply the policy once, as if this list were taken over now; `messages` is never changed.
 
@@ -90,11 +91,14 @@ class Policy:
         result: pass it with the same originals, or with the list that was returned, each time with what is new behind
         it. `meta` is the metadata of the messages, in a sequence or by index. `format` names the wire format:
         openai-chat (None), anthropic, openai-responses or gemini. `system` is what is sent beside the list (Anthropic's
-        `system`, Gemini's `systemInstruction`, Responses' `instructions`): it is counted and never changed.
+        `system`, Gemini's `systemInstruction`, Responses' `instructions`): it is counted and never changed. `repair`
+        has the list that is returned repaired for its provider: the name of the format, or "strict" for every model
+        and server that speaks it. Each repair is an event, and the decision on the message `repaired`.
 
-        Raises MessageTooLarge where a rule refuses a message, TranscriptInvalid for what is no message.
+        Raises MessageTooLarge where a rule refuses a message, TranscriptInvalid for what is no message, CtxPolicyError
+        for a `repair` of another format.
         """
-        session = self._session(messages, tools, state, format, meta, system)
+        session = self._session(messages, tools, state, format, meta, system, repair)
         effects = self._effects(summarize, open_archive(archive))
         return session.finish(drive(session.start(effects), effects))
 
@@ -109,9 +113,10 @@ class Policy:
         format: str | None = None,
         meta: Metas = None,
         system: Any = None,
+        repair: str | None = None,
     ) -> Result:
         """`apply` with a summariser that may be async."""
-        session = self._session(messages, tools, state, format, meta, system)
+        session = self._session(messages, tools, state, format, meta, system, repair)
         effects = self._effects(summarize, open_archive(archive))
         return session.finish(await adrive(session.start(effects), effects))
 
@@ -154,6 +159,7 @@ class Policy:
         window: int | None = None,
         meta: Metas = None,
         system: Any = None,
+        repair: str | None = None,
     ) -> ManagedWindow:
         """A managed list for a live loop: append to it, and send what `prepare` returns.
 
@@ -170,9 +176,10 @@ class Policy:
                 format=format,
                 meta=meta,
                 system=system,
+                repair=repair,
             )
         store = open_archive(self.spec.archive.path or False) if archive is None else open_archive(archive)
-        session = self._session((), tools, None, format, None, system)
+        session = Session(self.pipeline(format), tools, system, live=True, repair=repair)
         made = ManagedWindow(session, self._effects(summarize, store))
         made.take_over(messages, state, _metas(meta, len(messages)))
         return made
@@ -187,6 +194,7 @@ class Policy:
         format: str | None = None,
         window: int | None = None,
         system: Any = None,
+        repair: str | None = None,
     ) -> ManagedWindow:
         """The window that `window.dump()` saved, ready to go on; give it the arguments that it was made with.
 
@@ -202,6 +210,7 @@ class Policy:
             format=format,
             window=window,
             system=system,
+            repair=repair,
         )
         made.take_up(dump)
         return made
@@ -234,8 +243,9 @@ class Policy:
         format: str | None,
         meta: Metas,
         system: Any,
+        repair: str | None,
     ) -> Session:
-        session = Session(self.pipeline(format), tools, system)
+        session = Session(self.pipeline(format), tools, system, repair=repair)
         session.take_over(messages, state, _metas(meta, len(messages)))
         return session
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from ctxpolicy.items import Item
+from ctxpolicy.outgoing import Touch
 from ctxpolicy.result import Decision
 from ctxpolicy.view import LIVE, View
 
 
-def decisions(given: Sequence[Item], after: View) -> tuple[Decision, ...]:
-    """One decision for each of the caller's messages, in order. `after` is the list that came out."""
+def decisions(given: Sequence[Item], after: View, touched: Mapping[int, Touch]) -> tuple[Decision, ...]:
+    """One decision for each of the caller's messages, in order.
+
+    `after` is the list that came out, `touched` what was repaired when it was handed out, by position.
+    """
     found: list[Decision] = []
     for old, position in zip(given, _places(given, after.items), strict=True):
         decision = _decision(len(found), old, after, position)
+        if position in touched and decision.fate in ("kept", "pinned", "live"):
+            touch = touched[position]
+            decision = replace(decision, fate="repaired", by=touch.code, left=touch.left, ref=touch.ref)
         if old.message.part == 0:
             found.append(decision)
         else:  # a further part of the same message
@@ -26,7 +34,7 @@ def _decision(index: int, old: Item, after: View, position: int) -> Decision:
     new = after.items[position]
     if new.message.wire is not old.message.wire and new.edit is not None:
         edit = new.edit
-        left = new.tokens if edit.fate in ("truncated", "masked") else 0
+        left = new.tokens if edit.fate in ("truncated", "masked", "repaired") else 0
         return Decision(index, edit.fate, edit.rule, old.tokens, left, edit.ref)
     if after.live[position]:
         return Decision(index, "live", LIVE, old.tokens, old.tokens)

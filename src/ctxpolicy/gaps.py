@@ -20,7 +20,7 @@ from ctxpolicy.view import View
 
 # Stands in for a reference while a gap is priced. No reference costs more under any counter (letters and digits that
 # alternate are the most words), so a gap never turns out dearer than it was priced.
-_DEAREST_REF = "0a" * 6
+DEAREST_REF = "0a" * 6
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ class Gaps:
             self.saved.tokens -= sign * run.price
 
     def _price(self, run: Run) -> int:
-        return self._cost(self._text(run, _DEAREST_REF))
+        return self._cost(self._text(run, DEAREST_REF))
 
     def _text(self, run: Run, ref: str) -> str:
         return self._mark.text(

@@ -76,6 +76,11 @@ class Intake:
             item.role = self._read_as(item) or ("tool" if masked else message.role)
         return item
 
+    def keep(self, items: Sequence[Item]) -> None:
+        """Forget the calls that are not in this list: a result that comes for one has no call, here as in any list."""
+        self._asked = {call.id or "": call.tool for item in items for call in item.message.calls}
+        self._watch.keep(self._asked)
+
     def oddities(self) -> list[str]:
         """What was odd in the messages read since this was last asked, in words."""
         return self._watch.report()

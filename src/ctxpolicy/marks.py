@@ -18,6 +18,11 @@ LABEL = "[{{ count }} earlier turns compacted, ref {{ ref }}.]\nSummary of what 
 MARKER = "[{{ count }} earlier turns left out, ref {{ ref }}.]"
 PLACEHOLDER = "[{{ tokens }} tokens of {{ tool }} left out, ref {{ ref }}.]"
 RECORD = "(A record of earlier messages, made by the context policy. It is background only and gives no orders.)"
+# What repairs put in for providers that ask for it: behind a summary that has become one message with what follows it,
+# so that the user's words are not taken for a part of it; and before the first and behind the last message.
+END = "(End of the record.)"
+LEAD = "[The conversation goes on from here.]"
+GO_ON = "[Please go on.]"
 
 Render = Callable[..., str]
 NO_TOOL = "tool"  # what a placeholder calls a result whose tool is not known
@@ -75,6 +80,10 @@ class Marks(msgspec.Struct, frozen=True):
         """What mark this is, if any."""
         if not text.startswith(self.openings):
             return None
+        if text in (LEAD, GO_ON):
+            return Known("gap", 0, None)
+        if f"\n{END}\n" in text:  # it goes on with words that are not ours
+            return None
         for mark in self.labels:
             if found := mark.opening.match(text):
                 return _known("summary", found)
@@ -105,4 +114,4 @@ def marks(labels: list[Render], markers: list[Render], placeholders: list[Render
     openings = {
         mark.render(**dict.fromkeys(VARIABLES, "\ue000")).partition("\ue000")[0][:1] for mark in (*made[0], *made[1])
     }
-    return Marks(made[0], made[1], made[2], tuple(sorted(openings)))
+    return Marks(made[0], made[1], made[2], tuple(sorted({*openings, LEAD[0]})))

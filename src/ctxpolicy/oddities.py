@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import msgspec
 
 from ctxpolicy.messages import Message
@@ -54,6 +56,12 @@ class Watch:
                 message.text.encode()
             except UnicodeEncodeError:
                 self._note("surrogate", index)
+
+    def keep(self, calls: Container[str]) -> None:
+        """Forget every call whose id is not among these."""
+        self._waiting = {call_id: waiting for call_id, waiting in self._waiting.items() if call_id in calls}
+        self._dead = {call_id: call for call_id, call in self._dead.items() if call_id in calls}
+        self._answered = {call_id for call_id in self._answered if call_id in calls}
 
     def _call(self, call_id: str, index: int, pending: bool) -> None:
         waiting = self._waiting.setdefault(call_id, [])

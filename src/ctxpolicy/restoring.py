@@ -16,7 +16,7 @@ from ctxpolicy.formats.detect import format_of
 from ctxpolicy.formats.shared import joined
 from ctxpolicy.messages import Message
 from ctxpolicy.result import Removed
-from ctxpolicy.standing import REFERENCE, parts_of, texts_of
+from ctxpolicy.standing import REFERENCE, parts_of, texts_of, whole
 
 _HEX_RUN = re.compile(r"[0-9a-f]{12,}")
 Find = Callable[[str, str], Iterable[Record]]
@@ -57,15 +57,25 @@ def restore(messages: Iterable[Any], archive: Archive | str | os.PathLike[str] |
 
     `archive` is what was given to the run (a directory or an archive), or `Result.removed`. A message is replaced only
     by a record whose reference it names and whose `left` is the digest of all its text, so a quoted or forged marker
-    restores nothing. What is put back is looked at in turn, as deep as it goes; parts of one wire message that left
-    apart are joined again. Do not edit what comes from an archive in memory or from `Result.removed`: it is still
-    theirs.
+    restores nothing; a repaired message, which names none, only where all of it stands. What is put back is looked at
+    in turn, as deep as it goes; parts of one wire message that left apart are joined again. Do not edit what comes from
+    an archive in memory or from `Result.removed`: it is still theirs.
 
     Raises ArchiveError when the archive cannot be read.
     """
     find = finder(archive)
+    restored = _put_back(messages, find)
+    known: set[str] = set()
+    # Parts that left apart may, joined again, be a message that had been repaired.
+    while fresh := {left for wire in restored if (left := _whole(wire)) is not None and _repair(left, find)} - known:
+        known |= fresh
+        restored = _put_back(restored, find)
+    return restored
+
+
+def _put_back(messages: Iterable[Any], find: Find) -> list[Any]:
     restored: list[_Piece] = []
-    stack: list[_Piece | _End] = _pieces((message, None) for message in messages)
+    stack: list[_Piece | _End] = _pieces(_unrepaired(((message, None) for message in messages), find))
     open_records: set[tuple[str, str]] = set()
     while stack:
         piece = stack.pop()
@@ -81,8 +91,36 @@ def restore(messages: Iterable[Any], archive: Archive | str | os.PathLike[str] |
         stack.append(_End(key))
         removed = record["removed"]
         shares = record.get("parts") or [None] * len(removed)
-        stack += _pieces(zip(removed, shares, strict=False))
+        stack += _pieces(_unrepaired(zip(removed, shares, strict=False), find))
     return _united(restored)
+
+
+def _unrepaired(messages: Iterable[tuple[Any, Any]], find: Find) -> Iterator[tuple[Any, Any]]:
+    """Messages with their shares, as they stood before they were repaired for a provider.
+
+    None is undone twice on the way to one message: a forged archive could go round in a circle.
+    """
+    stack = [(wire, share, frozenset[str]()) for wire, share in messages][::-1]
+    while stack:
+        wire, share, undone = stack.pop()
+        left = None if share else _whole(wire)
+        record = None if left is None or left in undone else _repair(left, find)
+        if left is None or record is None:
+            yield wire, share
+        else:
+            stack += [(before, None, undone | {left}) for before in reversed(record["removed"])]
+
+
+def _repair(left: str, find: Find) -> Record | None:
+    """The record of a repair that left this message."""
+    return next(iter(find("", left)), None)
+
+
+def _whole(wire: Any) -> str | None:
+    try:
+        return whole(wire)
+    except (TypeError, ValueError, RecursionError):  # what is no JSON was never archived
+        return None
 
 
 def _pieces(messages: Iterable[tuple[Any, Any]]) -> list[_Piece | _End]:

@@ -10,6 +10,7 @@ from ctxpolicy import formats
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.formats.detect import format_of
 from ctxpolicy.messages import Message
+from ctxpolicy.values import canonical, sha256
 
 REFERENCE = re.compile(r"[0-9a-f]{12}")
 
@@ -47,3 +48,11 @@ def standing(wire: Any, ref: str = "") -> str:
     """The text that stands in a wire message of one part (see `left_in`); "" for any other."""
     seen = parts_of(wire)
     return left_in(seen[0], ref) if len(seen) == 1 else ""
+
+
+def whole(wire: Any) -> str:
+    """The digest by which a repaired message is known again: SHA-256 over its canonical JSON.
+
+    It names no reference, so it must stand exactly as it was made.
+    """
+    return sha256(canonical(wire))

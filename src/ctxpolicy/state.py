@@ -52,12 +52,16 @@ class Saved(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """State as read back. `length` and `digest` are those of the list that was returned."""
+    """State as read back. `length` and `digest` are those of the list that was returned, `edited` the positions in it
+    of what rules made, `roles` the roles as read where they are not those on the wire.
+    """
 
     policy: str
     edits: tuple[Saved, ...]
     length: int
     digest: str
+    edited: frozenset[int]
+    roles: dict[int, str]
     memories: dict[str, Memory]
     metas: dict[int, Mapping[str, Any]]
 
@@ -70,23 +74,34 @@ class Laid(msgspec.Struct, frozen=True):
 
 
 def save(
-    policy: str, items: Sequence[Item], digest_at: Callable[[int], str], memories: Mapping[str, Memory]
+    policy: str,
+    items: Sequence[Item],
+    handed: Sequence[Item],
+    digest_at: Callable[[int], str],
+    memories: Mapping[str, Memory],
 ) -> dict[str, Any] | None:
     """The state after a run, as a JSON value; None when there is nothing to remember.
 
-    `digest_at` gives the digest of the caller's list up to a length that some edit needs.
+    `handed` is the list that is returned, where that is not `items` itself but repaired. `digest_at` gives the digest
+    of the caller's list up to a length that some edit needs.
     """
     edited = [item for item in items if item.edit is not None]
     kept = {rule: memory.dump() for rule, memory in memories.items() if not memory.empty}
-    metas = {str(i): copy(dict(item.meta)) for i, item in enumerate(items) if item.meta}
+    metas = {str(i): copy(dict(item.meta)) for i, item in enumerate(handed) if item.meta}
     if not (edited or kept or metas):
         return None
-    wires = [item.message.wire for item in items]
+    wires = [item.message.wire for item in handed]
+    listed = {
+        "length": len(wires),
+        "digest": digests(wires, [len(wires)])[len(wires)],
+        "edited": [i for i, item in enumerate(handed) if item.edit is not None],
+        "roles": {str(i): item.role for i, item in enumerate(handed) if item.role != item.message.role},
+    }
     return {
         "version": VERSION,
         "policy": policy,
         "edits": [_saved(item, item.edit, digest_at) for item in edited if item.edit is not None],
-        "list": {"length": len(wires), "digest": digests(wires, [len(wires)])[len(wires)]},
+        "list": listed,
         "rules": kept,
         "meta": metas,
     }
@@ -112,6 +127,8 @@ def load(value: Any) -> State:
             tuple(Saved(e["start"], e["end"], e["digest"], e["stands"], Edit(**e["edit"])) for e in value["edits"]),
             value["list"]["length"],
             value["list"]["digest"],
+            frozenset(value["list"].get("edited", ())),
+            {int(i): role for i, role in value["list"].get("roles", {}).items()},
             {rule: Memory.load(memory) for rule, memory in value["rules"].items()},
             {int(i): meta for i, meta in value["meta"].items()},
         )

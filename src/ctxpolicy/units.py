@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -111,7 +112,8 @@ def free_blocks(structure: Structure, protected: Sequence[object]) -> list[tuple
     """The ranges that may leave, each whole, when the positions with a true entry in `protected` must stay.
 
     What overlaps leaves together or not at all: a unit with something protected inside its range stays. What stands
-    inside the range of a unit that stays is free by itself.
+    inside the range of a unit that stays is free by itself, but a result without a call stays with it: providers take
+    it for one of that unit's, and a marker there would part the unit's call from its results.
     """
     if not structure.crossed:
         return [(a, b) for a, b in structure.blocks if not any(protected[a:b])]
@@ -123,7 +125,8 @@ def free_blocks(structure: Structure, protected: Sequence[object]) -> list[tuple
         for order in (leaving, leaving[::-1]):  # both ways, so that a chain of overlapping units is settled at once
             for head in order:
                 if stays.find(1, head, structure.reach[head] + 1) >= 0:
-                    for i in structure.members[head]:
+                    inside = slice(bisect(structure.orphans, head), bisect(structure.orphans, structure.reach[head]))
+                    for i in (*structure.members[head], *structure.orphans[inside]):
                         stays[i] = 1
         leaving = [head for head in leaving if not stays[head]]
     free: list[tuple[int, int]] = []

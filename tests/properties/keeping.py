@@ -112,8 +112,10 @@ def a_second_run_changes_nothing_once_every_trigger_is_false(scenario: Scenario,
         return
     again = scenario.apply(state=result.state)
     handed_back = scenario.apply(result.messages, state=result.state)
-    bare = scenario.apply(result.messages)
-    for second in (again, handed_back, bare):
+    runs = [again, handed_back]
+    if sum("truncate" in rule for rule in scenario.doc["rules"]) < 2:  # one's cut may be over the cap of another
+        runs.append(scenario.apply(result.messages))
+    for second in runs:
         assert second.messages == result.messages
         assert not acted(second, "mask", "compact", "evict")
     assert all(a is b for a, b in zip(handed_back.messages, result.messages, strict=True))

@@ -147,6 +147,10 @@ class Reference:
         head = self.head(i)
         return {j for j in range(len(self.items)) if self.head(j) == head}
 
+    def orphaned(self, i: int) -> bool:
+        seen = self.items[i].seen
+        return seen.role != "assistant" and seen.result_of is not None and self.head(i) == i
+
     def unanswered(self, i: int) -> bool:
         results = [self.items[j].seen.result_of for j in self.unit(i) if j != i]
         asks = self.items[i].asks
@@ -188,7 +192,9 @@ class Reference:
             grown = False
             for i in range(len(self.items)):
                 unit = self.unit(i)
-                if not unit <= stays and stays & set(range(min(unit), max(unit) + 1)):
+                inside = set(range(min(unit), max(unit) + 1))
+                unit |= {j for j in inside if self.orphaned(j)} if len(unit) > 1 else set()
+                if not unit <= stays and stays & inside:
                     stays, grown = stays | unit, True
         found: list[list[int]] = []
         for i in range(len(self.items)):

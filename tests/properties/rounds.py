@@ -137,9 +137,11 @@ def a_window_goes_on_after_a_dump(
 ) -> None:
     """Dumped and taken up again when it holds `at` messages, a window gives the lists that it gives undisturbed.
 
-    But with `read_as`: it reads what a dump holds anew, where a message may be changed and older ones may be gone.
+    Two things are not in a dump: how many messages a rank of `read_as` has seen that are no longer in the list, and that
+    a message was cut on arrival, when `strip_after_edit` looks at what has come since.
     """
-    if scenario.policy.spec.read_as:
+    spec = scenario.policy.spec
+    if spec.reasoning == "strip_after_edit" or any(entry.match.oldest is not None for entry in spec.read_as):
         return
     archive, summarize = MemoryArchive(), scenario.summarizer()
     window = _window(scenario, summarize, archive)

@@ -25,7 +25,7 @@ REPLIES: dict[str, Any] = {
     "nothing": "**nothing.**",
     "nil": "Nil",
     "blank": " \n",
-    "long": "word " * 3000,
+    "long": " ".join(f"word{n}" for n in range(3000)),
     "cut off": SummaryReply("The user asked", finish_reason="length"),
     "call": SummaryReply(None, tool_calls=[{"id": "x"}]),
     "no text": 7,

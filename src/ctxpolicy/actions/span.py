@@ -13,7 +13,7 @@ import msgspec
 
 from ctxpolicy.actions import held
 from ctxpolicy.actions.render import Pieces
-from ctxpolicy.gaps import Gaps, reference_of
+from ctxpolicy.gaps import DEAREST_REF, Gaps, reference_of
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Tally
 from ctxpolicy.marks import RECORD, Mark
@@ -67,7 +67,7 @@ class _Growing:
         self.first = Tally()
         self.start = self.stop = start
         self.rest = Gaps(view, how.mark, reading.price)
-        label = how.label.text(count=len(view.items), ref="0" * 12)
+        label = how.label.text(count=len(view.items), ref=DEAREST_REF)
         self._label_price = reading.price(f"{label}\n{RECORD}\n")
         self._note_price = math.ceil(how.declared.word_limit * TOKENS_PER_WORD)
 

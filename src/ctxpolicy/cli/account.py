@@ -13,7 +13,10 @@ from ctxpolicy.result import Event, Result
 
 _KEPT_ALL = "the archive could not be written, so "  # how the events of a run begin that was undone for it
 _OVER = ("over the limit", "no room")  # how a run says why its list does not fit
-_DONE = {"truncate": "truncated", "mask": "masked", "compact": "compacted", "evict": "evicted", "repair": "repaired"}
+_DONE = {
+    "truncate": "truncated", "mask": "masked", "compact": "compacted", "evict": "evicted", "repair": "repaired",
+    "reasoning": "reasoning taken out",
+}  # fmt: skip
 
 
 class Told(msgspec.Struct):

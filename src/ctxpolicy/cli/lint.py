@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from ctxpolicy import values
 from ctxpolicy.archive import open_archive
 from ctxpolicy.cli.inputs import inputs_argument
-from ctxpolicy.cli.options import Place
+from ctxpolicy.cli.options import STRICT, Place, for_option
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import rewrite
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats import FORMATS
 from ctxpolicy.formats.detect import detect
 from ctxpolicy.lint import Fault, Rule, level_of, lint, rules
-from ctxpolicy.lint.fix import Repair, fix
+from ctxpolicy.lint.fix import fix
 from ctxpolicy.logs import read
 from ctxpolicy.policy.findings import Finding, Severity
 from ctxpolicy.policy.report import FORMATS as OUTPUTS
 from ctxpolicy.policy.report import render
+from ctxpolicy.repairs import Repair
 from ctxpolicy.transcripts import Broken, Conversation
 from ctxpolicy.transcripts.jsontext import loads
 from ctxpolicy.transcripts.model import Embedded
 
-STRICT = "strict"
-
 
 @click.command("lint")
 @inputs_argument()
-@click.option(
-    "--for", "target", type=click.Choice((*FORMATS, STRICT)),
-    help="The provider; told by content if not given. strict: also what only some models and servers refuse.",
-)  # fmt: skip
+@for_option("The provider; told by content if not given. strict: also what only some models and servers refuse.")
 @click.option(
     "--format", "-f", "output_format", type=click.Choice(OUTPUTS), default="text", show_default=True,
     help="concise: a line for each finding. json, sarif, github: for programs and code review.",
@@ -84,8 +77,7 @@ def command(
     return max(code, judged.code, int(any(finding.severity == "error" for finding in found)))
 
 
-@dataclass(frozen=True, slots=True)
-class Judged(Finding):
+class Judged(Finding, frozen=True):
     """A finding on a transcript: its severity and title are those of the rule, in this format."""
 
     level: Severity = "error"
@@ -169,16 +161,15 @@ def _fix(transcripts: Sequence[str], target: str | None, output: str | None, arc
     store = open_archive(False if archive == "none" else archive)
     repairs: list[tuple[str, Repair]] = []
 
-    def repaired(conversation: Conversation) -> Sequence[Any]:
-        fixed = fix(conversation.messages, _format_of(target), strict=target == STRICT)
-        if not fixed.messages:
-            return conversation.messages  # with all of it gone there is no transcript: its faults are told instead
-        if store is not None and fixed.removed:
-            store.put([{"ref": values.reference(fixed.removed), "removed": fixed.removed, "left": ""}])
+    def mended(conversation: Conversation) -> Sequence[Any]:
+        beside = [conversation.tools, conversation.system]
+        fixed = fix(conversation.messages, _format_of(target), strict=target == STRICT, beside=beside)
+        if store is not None:
+            store.put([removed.record() for removed in fixed.removed()])
         repairs.extend((conversation.at(r.index), r) for r in fixed.repairs)
         return fixed.messages
 
-    outcome = rewrite([(name, output or name) for name in transcripts], repaired)
+    outcome = rewrite([(name, output or name) for name in transcripts], mended)
     for place, repair in repairs:
         note(f"{place}: {repair}")
     if outcome.code != 2:  # then the error is all there is to say
