@@ -69,7 +69,16 @@ def _form(call: Wire) -> tuple[str, str]:
 # ---- 8. nothing lost -------------------------------------------------------------------------------------------------
 
 
+def has_twins(scenario: Scenario) -> bool:
+    """True where reasoning is taken out of messages that nothing but it tells from others of the list: what is left
+    names no reference, so `restore` cannot know which of them it was."""
+    bare = [json.dumps({**message, "thinking_blocks": None}) for message in scenario.messages]
+    return scenario.policy.spec.reasoning == "strip_after_edit" and len(set(bare)) < len(bare)
+
+
 def what_was_removed_is_restored(scenario: Scenario, result: Result) -> None:
+    if has_twins(scenario):
+        return
     archive = MemoryArchive(removed.record() for removed in result.removed)
     assert restore(result.messages, archive) == scenario.messages
     assert restore(result.messages, result.removed) == scenario.messages
