@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ctxpolicy.archive import MemoryArchive
-from ctxpolicy.ceilings import ceiling
 from ctxpolicy.quick import FORMAT, QuickLook
+from ctxpolicy.quick.ceilings import ceiling
 from ctxpolicy.tokens import counter
 from properties.proof import proves
 from properties.scenarios import Scenario, is_valid, make_policy

@@ -10,10 +10,10 @@ import pytest
 
 from ctxpolicy import values
 from ctxpolicy.archive import DirectoryArchive, MemoryArchive, open_archive
+from ctxpolicy.archive.restoring import restore
+from ctxpolicy.archive.standing import standing
 from ctxpolicy.errors import ArchiveError
-from ctxpolicy.restoring import restore
 from ctxpolicy.result import Removed
-from ctxpolicy.standing import standing
 
 Message = dict[str, Any]
 

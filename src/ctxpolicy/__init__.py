@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ctxpolicy.api import Policy, Row, load, loads
+    from ctxpolicy.archive.restoring import restore
     from ctxpolicy.errors import ArchiveError, CtxPolicyError, MessageTooLarge, PolicyInvalid, TranscriptInvalid
-    from ctxpolicy.restoring import restore
     from ctxpolicy.result import Decision, Event, Removed, Result, Usage
     from ctxpolicy.summarize.request import SummaryReply, SummaryRequest
     from ctxpolicy.window import ManagedWindow
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "ctxpolicy.api": ("Policy", "Row", "load", "loads"),
     "ctxpolicy.errors": ("ArchiveError", "CtxPolicyError", "MessageTooLarge", "PolicyInvalid", "TranscriptInvalid"),
-    "ctxpolicy.restoring": ("restore",),
+    "ctxpolicy.archive.restoring": ("restore",),
     "ctxpolicy.result": ("Decision", "Event", "Removed", "Result", "Usage"),
     "ctxpolicy.summarize.request": ("SummaryReply", "SummaryRequest"),
     "ctxpolicy.window": ("ManagedWindow",),

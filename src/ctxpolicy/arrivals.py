@@ -9,12 +9,12 @@ import msgspec
 
 from ctxpolicy.actions.refuse import refusal
 from ctxpolicy.actions.truncate import shortened
+from ctxpolicy.archive.standing import standing
 from ctxpolicy.gaps import taken_out
 from ctxpolicy.intake import changed
 from ctxpolicy.items import Edit, Item
 from ctxpolicy.result import Removed
 from ctxpolicy.rules import Pipeline
-from ctxpolicy.standing import standing
 from ctxpolicy.values import text_digest
 
 

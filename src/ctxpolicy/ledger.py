@@ -8,7 +8,6 @@ from typing import Any
 from ctxpolicy.items import Item
 from ctxpolicy.state import START, chain
 
-
 _FEW = 64  # digests kept that nothing needs, so that the needed ones are seldom looked for
 
 

@@ -106,8 +106,8 @@ class Result:
     """One run: the list to send and everything known about how it came to be.
 
     `messages` holds the caller's own objects where nothing changed. `decisions` has one entry for each input message;
-    they and `usage` are worked out when first asked for. `state` is a JSON value to hand to the next `apply`, None while there is nothing
-    to remember. `removed` is what this run took out, as it stood.
+    they and `usage` are worked out when first asked for. `state` is a JSON value to hand to the next `apply`, None
+    while there is nothing to remember. `removed` is what this run took out, as it stood.
     """
 
     def __init__(

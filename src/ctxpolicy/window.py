@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ctxpolicy.archive.recall import Recall
+from ctxpolicy.archive.restoring import finder
 from ctxpolicy.calibration import Observed, observe, overflowed, with_last_resort
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
 from ctxpolicy.items import Item
 from ctxpolicy.pipeline import Running
 from ctxpolicy.prepared import Prepared
-from ctxpolicy.recall import Recall
-from ctxpolicy.restoring import finder
 from ctxpolicy.result import Event, Result
 from ctxpolicy.session import Session
 from ctxpolicy.values import copy

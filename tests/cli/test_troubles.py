@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxpolicy.unresolved import unresolved
+from ctxpolicy.archive.unresolved import unresolved
 
 from .helpers import Run, lines, talk, write
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.lint import level_of, lint
-from ctxpolicy.restoring import restore
 
 from .policies import tiny
 

@@ -10,9 +10,9 @@ import pytest
 
 from ctxpolicy import formats
 from ctxpolicy.api import Policy
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.lint import level_of, lint
 from ctxpolicy.policy.model import Archive, Budget, Evict, Mask, Match, Rule, Spec, Truncate
-from ctxpolicy.restoring import restore
 
 from .kinds import ANTHROPIC, KINDS, RESPONSES, history
 from .policies import PARTS, pressure, tiny

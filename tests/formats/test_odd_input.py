@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxpolicy import formats
+from ctxpolicy.archive.restoring import restore
+from ctxpolicy.archive.standing import standing
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.formats.detect import detect, format_of
 from ctxpolicy.lint import lint
 from ctxpolicy.lint.fix import fix
-from ctxpolicy.restoring import restore
-from ctxpolicy.standing import standing
 
 from .histories import FORMATS
 from .policies import tiny

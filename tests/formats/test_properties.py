@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.lint import level_of, lint
-from ctxpolicy.restoring import restore
 from ctxpolicy.values import canonical
 
 from .histories import FORMATS, histories, write

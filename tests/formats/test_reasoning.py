@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.lint import lint
-from ctxpolicy.restoring import restore
 
 from .policies import tiny
 

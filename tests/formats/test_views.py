@@ -9,10 +9,10 @@ from hypothesis import given, settings
 
 from ctxpolicy import MessageTooLarge, formats
 from ctxpolicy.api import Policy
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.formats.detect import detect
 from ctxpolicy.messages import Call, Message
 from ctxpolicy.policy.model import Archive, Budget, Compare, Match, Refuse, Rule, Spec
-from ctxpolicy.restoring import restore
 
 from .histories import FORMATS, histories, write
 from .policies import tiny

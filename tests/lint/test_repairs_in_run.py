@@ -17,13 +17,13 @@ from msgspec.structs import replace
 
 from ctxpolicy.api import Policy
 from ctxpolicy.archive import MemoryArchive
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.cli import main
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.lint import level_of, lint
 from ctxpolicy.lint.fix import fix
 from ctxpolicy.marks import END, GO_ON, LEAD, RECORD
 from ctxpolicy.policy.model import Archive
-from ctxpolicy.restoring import restore
 from ctxpolicy.result import Event, Result
 from formats.histories import FORMATS, Turn, histories, write
 from formats.policies import tiny

@@ -8,12 +8,12 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ctxpolicy.clauses import Asked, bounds, checks, when_clauses
 from ctxpolicy.items import Facts, Item, Load, Tally
 from ctxpolicy.match import Traits
 from ctxpolicy.messages import Call, Message
 from ctxpolicy.policy.build import _match, _when
 from ctxpolicy.policy.model import Compare
+from ctxpolicy.review.clauses import Asked, bounds, checks, when_clauses
 from ctxpolicy.select import selector
 from ctxpolicy.view import View
 from ctxpolicy.when import condition

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxpolicy import MessageTooLarge, Policy
-from ctxpolicy.compare import Comparison, Tallies, compare, rule_changes, total
+from ctxpolicy.review.compare import Comparison, Tallies, compare, rule_changes, total
 from support import Notes, opening, policy, steps, user
 
 from .helpers import POLICY

@@ -13,9 +13,9 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from ctxpolicy import CtxPolicyError, MessageTooLarge, Policy
-from ctxpolicy.explain import Account
-from ctxpolicy.explain_text import message_lines, overview_lines, rule_lines
-from ctxpolicy.stages import Stages
+from ctxpolicy.review.explain import Account
+from ctxpolicy.review.explain_text import message_lines, overview_lines, rule_lines
+from ctxpolicy.review.stages import Stages
 from support import Notes, calls, filler, policy, result, said, step, steps, system, user, without_pins
 
 _LEFT = ("compacted", "evicted")

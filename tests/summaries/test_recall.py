@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ctxpolicy import CtxPolicyError, ManagedWindow
-from ctxpolicy.recall import schema
-from ctxpolicy.standing import REFERENCE
+from ctxpolicy.archive.recall import schema
+from ctxpolicy.archive.standing import REFERENCE
 from support import calls, filler, policy, result, step, system, user
 
 

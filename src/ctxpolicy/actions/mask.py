@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.actions import Step, Swap, held
+from ctxpolicy.archive.standing import left_in
 from ctxpolicy.cut import count_lines
 from ctxpolicy.gaps import reference_of
 from ctxpolicy.intake import Reading
@@ -17,7 +18,6 @@ from ctxpolicy.marks import Mark
 from ctxpolicy.messages import Call, Message
 from ctxpolicy.policy.model import Amount
 from ctxpolicy.select import Selector
-from ctxpolicy.standing import left_in
 from ctxpolicy.view import View
 from ctxpolicy.when import Condition
 

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import click
 
 from ctxpolicy.archive import DirectoryArchive, Record
+from ctxpolicy.archive.recall import shown
+from ctxpolicy.archive.standing import parts_of
 from ctxpolicy.cli.options import Place
 from ctxpolicy.cli.output import Column, counted, note, printable, table, terminal_width
 from ctxpolicy.errors import ArchiveError
-from ctxpolicy.recall import shown
-from ctxpolicy.standing import parts_of
 
 _COLUMNS = (
     Column("REF"),

@@ -11,9 +11,9 @@ import click
 
 from ctxpolicy.api import loads
 from ctxpolicy.archive import DirectoryArchive
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.cli.output import Column, counted, paint, printable, table, terminal_width, wrap
 from ctxpolicy.policy.thresholds import percent
-from ctxpolicy.restoring import restore
 from ctxpolicy.result import Result
 from ctxpolicy.simulate import scene
 from ctxpolicy.simulate.endpoint import Endpoint, from_environment

@@ -19,7 +19,7 @@ from ctxpolicy.simulate.summaries import note
 from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
-    from ctxpolicy.compare import Change, Comparison, Figures, RuleChange, Tallies, Went, Work
+    from ctxpolicy.review.compare import Change, Comparison, Figures, RuleChange, Tallies, Went, Work
 
 _MOST = 40  # runs of messages that are listed for one conversation
 _CHANGES = (Column("messages"), Column("old", least=12, drop=1), Column("new", least=12, drop=1), Column("tokens"))
@@ -69,7 +69,7 @@ def command(
 
     Exit codes: 0 compared, 1 they differ (with --exit-code) or not all can be read, 2 nothing can.
     """
-    from ctxpolicy.compare import Tallies, rule_changes, total
+    from ctxpolicy.review.compare import Tallies, rule_changes, total
 
     chosen = [setup(name, window, tools, pins, summarizer, wire_format) for name in (old, new)]
     tallies = [Tallies(one.policy.spec) for one in chosen]
@@ -91,7 +91,7 @@ def command(
 
 def _compared(part: Conversation, chosen: Sequence[Setup], tallies: Sequence[Tallies]) -> Comparison:
     """A conversation under both policies. Raises TranscriptInvalid where it is none."""
-    from ctxpolicy.compare import compare
+    from ctxpolicy.review.compare import compare
 
     old, new = (_applied(part, one) for one in chosen)
     for tally, went in zip(tallies, (old, new), strict=True):

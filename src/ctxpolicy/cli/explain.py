@@ -20,9 +20,9 @@ from ctxpolicy.simulate.summaries import note
 from ctxpolicy.transcripts import Conversation
 
 if TYPE_CHECKING:
-    from ctxpolicy.explain import Account
-    from ctxpolicy.explain_text import Line, Where
-    from ctxpolicy.stages import Stages
+    from ctxpolicy.review.explain import Account
+    from ctxpolicy.review.explain_text import Line, Where
+    from ctxpolicy.review.stages import Stages
 
 _COLOURS: dict[str, dict[str, Any]] = {"yes": {"fg": "green"}, "no": {"fg": "red"}, "head": {"bold": True}, "plain": {}}
 
@@ -76,7 +76,7 @@ def command(
 
 def _account(part: Conversation, chosen: Setup) -> Account:
     """The account of one conversation. Raises TranscriptInvalid where there is none."""
-    from ctxpolicy.explain import Account
+    from ctxpolicy.review.explain import Account
 
     try:
         return Account(chosen.policy.spec, _stages(part, chosen))
@@ -85,7 +85,7 @@ def _account(part: Conversation, chosen: Setup) -> Account:
 
 
 def _stages(part: Conversation, chosen: Setup) -> Stages:
-    from ctxpolicy.stages import Stages
+    from ctxpolicy.review.stages import Stages
 
     summarize = chosen.summarize
     return Stages(
@@ -107,7 +107,7 @@ def _where(policy: str) -> Where:
 
 
 def _lines(account: Account, message: int | None, rule: str | None, where: Where) -> Iterable[Line]:
-    from ctxpolicy.explain_text import message_lines, overview_lines, rule_lines
+    from ctxpolicy.review.explain_text import message_lines, overview_lines, rule_lines
 
     if message is not None:
         return message_lines(account.message(message), where)

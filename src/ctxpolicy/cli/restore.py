@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from ctxpolicy.archive import Archive, DirectoryArchive
+from ctxpolicy.archive.restoring import restore
+from ctxpolicy.archive.unresolved import unresolved
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Place, targets
 from ctxpolicy.cli.output import counted, note
 from ctxpolicy.cli.rewrite import rewrite
 from ctxpolicy.errors import ArchiveError
-from ctxpolicy.restoring import restore
 from ctxpolicy.transcripts import Conversation
-from ctxpolicy.unresolved import unresolved
 
 _NAMED = 3  # references that are named where more could not be put back
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from ctxpolicy.archive.standing import whole
 from ctxpolicy.formats import Format
 from ctxpolicy.result import Removed
-from ctxpolicy.standing import whole
 from ctxpolicy.values import reference
 
 Note = Callable[[str, int, str], None]  # the code of a provider's rule, the message of the given list, what was done

@@ -15,10 +15,10 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from ctxpolicy.api import Policy
-from ctxpolicy.clauses import Asked
 from ctxpolicy.errors import CtxPolicyError
-from ctxpolicy.explain import protects
 from ctxpolicy.policy.node import Span
+from ctxpolicy.review.clauses import Asked
+from ctxpolicy.review.explain import protects
 from ctxpolicy.testing.given import Misstated
 from ctxpolicy.testing.run import Ran, account, run_case
 from ctxpolicy.testing.suite import Case, Suite

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ctxpolicy.clauses import bounds
+from ctxpolicy.archive.restoring import restore
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.model import Compare
 from ctxpolicy.policy.node import Node, Span
-from ctxpolicy.restoring import restore
 from ctxpolicy.result import Decision, Event, Result
-from ctxpolicy.stages import words
+from ctxpolicy.review.clauses import bounds
+from ctxpolicy.review.stages import words
 from ctxpolicy.testing.run import Ran
 from ctxpolicy.testing.suite import unknown_id
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from ctxpolicy.errors import CtxPolicyError
-from ctxpolicy.explain_text import Where, message_lines, rule_lines
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.report import block, visible
+from ctxpolicy.review.explain_text import Where, message_lines, rule_lines
 from ctxpolicy.testing.coverage import Coverage
 from ctxpolicy.testing.expect import Miss, assertions, misses, unknown
 from ctxpolicy.testing.given import Misstated, names_in

@@ -8,11 +8,11 @@ from typing import Any
 
 from ctxpolicy.api import Policy
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge, TranscriptInvalid
-from ctxpolicy.explain import Account
 from ctxpolicy.policy.findings import Finding
 from ctxpolicy.policy.node import Node
 from ctxpolicy.result import Removed, Result
-from ctxpolicy.stages import Stages
+from ctxpolicy.review.explain import Account
+from ctxpolicy.review.stages import Stages
 from ctxpolicy.summarize.extract import extract
 from ctxpolicy.summarize.request import Summarize, SummaryReply, SummaryRequest
 from ctxpolicy.testing.given import Given, Maker, Misstated

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from ctxpolicy.clauses import Asked, Check, Clause, wanted, when_clauses
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.policy.model import Compact, Evict, Rule, Spec
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.read_as import reader_maker
 from ctxpolicy.result import Decision, Event, Result
-from ctxpolicy.stages import Stages, action_of, position, rules_of
+from ctxpolicy.review.clauses import Asked, Check, Clause, wanted, when_clauses
+from ctxpolicy.review.stages import Stages, action_of, position, rules_of
 from ctxpolicy.view import KEEP, LAST, LIVE, USER
 
 _NAMES = {

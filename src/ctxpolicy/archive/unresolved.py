@@ -9,10 +9,10 @@ from typing import Any
 
 from ctxpolicy import template
 from ctxpolicy.actions.mask import ARGUMENTS_KEY
+from ctxpolicy.archive.standing import parts_of
 from ctxpolicy.cut import DEFAULT_TRUNCATE_MARKER
 from ctxpolicy.marks import LABEL, MARKER, PLACEHOLDER, Mark
 from ctxpolicy.messages import Message
-from ctxpolicy.standing import parts_of
 
 _ARGUMENTS = re.compile(rf'\{{"{ARGUMENTS_KEY}": ?"(.*)"\}}', re.DOTALL)
 _ELEMENTS = re.compile(r'"\.\.\. \[[0-9,]+ of [0-9,]+ \w+ left out, ref ([0-9a-f]{12})\.\] \.\.\."')  # in JSON

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from ctxpolicy.ceilings import ceiling
 from ctxpolicy.items import Facts, Tally
 from ctxpolicy.messages import WIRE_ROLES
-from ctxpolicy.possible import may_act_on_arrival, may_hold, roles_of
+from ctxpolicy.quick.ceilings import ceiling
+from ctxpolicy.quick.possible import may_act_on_arrival, may_hold, roles_of
 from ctxpolicy.rules import Pipeline
 from ctxpolicy.tokens import Counter
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import msgspec
 
-from ctxpolicy.archive import Archive, Record
+from ctxpolicy.archive.restoring import finder, record_of
+from ctxpolicy.archive.standing import REFERENCE, parts_of
+from ctxpolicy.archive.store import Archive, Record
 from ctxpolicy.cut import cut
 from ctxpolicy.errors import ArchiveError
 from ctxpolicy.messages import Message
 from ctxpolicy.policy.model import Truncate
-from ctxpolicy.restoring import finder, record_of
-from ctxpolicy.standing import REFERENCE, parts_of
 
 NAME = "recall"
 _ABOUT = (

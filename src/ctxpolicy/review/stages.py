@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ctxpolicy.archive import Archive
-from ctxpolicy.clauses import Asked, Check, checks
 from ctxpolicy.drivers import Effects, drive
 from ctxpolicy.items import Item
 from ctxpolicy.match import Traits
 from ctxpolicy.policy.model import Compact, Evict, Match, Rule, Spec
 from ctxpolicy.policy.node import Path_
 from ctxpolicy.result import Result
+from ctxpolicy.review.clauses import Asked, Check, checks
 from ctxpolicy.rules import AppendRule, Pipeline
 from ctxpolicy.select import Selector, selector
 from ctxpolicy.session import Session

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from ctxpolicy.clauses import Clause
-from ctxpolicy.explain import Account, MessageAccount, RuleAccount, Verdict, protects
 from ctxpolicy.policy.node import Path_
+from ctxpolicy.review.clauses import Clause
+from ctxpolicy.review.explain import Account, MessageAccount, RuleAccount, Verdict, protects
 
 Where = Callable[[Path_], str]  # the file:line of a path of the effective policy
 Mood = Literal["yes", "no", "head", "plain"]

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 
 from ctxpolicy import formats, values
-from ctxpolicy.archive import Archive, DirectoryArchive, MemoryArchive, Record
+from ctxpolicy.archive.standing import REFERENCE, parts_of, texts_of, whole
+from ctxpolicy.archive.store import Archive, DirectoryArchive, MemoryArchive, Record
 from ctxpolicy.errors import ArchiveError
 from ctxpolicy.formats.detect import format_of
 from ctxpolicy.formats.shared import joined
 from ctxpolicy.messages import Message
 from ctxpolicy.result import Removed
-from ctxpolicy.standing import REFERENCE, parts_of, texts_of, whole
 
 _HEX_RUN = re.compile(r"[0-9a-f]{12,}")
 Find = Callable[[str, str], Iterable[Record]]
