@@ -1,5 +1,5 @@
 """Proving that a policy would leave a conversation as it is, without running it (see `look`)."""
 
-from ctxpolicy.quick.look import QuickLook
+from ctxpolicy.quick.look import FORMAT, QuickLook
 
-__all__ = ["QuickLook"]
+__all__ = ["FORMAT", "QuickLook"]
