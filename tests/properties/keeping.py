@@ -113,7 +113,8 @@ def a_second_run_changes_nothing_once_every_trigger_is_false(scenario: Scenario,
     again = scenario.apply(state=result.state)
     handed_back = scenario.apply(result.messages, state=result.state)
     runs = [again, handed_back]
-    if sum("truncate" in rule for rule in scenario.doc["rules"]) < 2:  # one's cut may be over the cap of another
+    if sum("truncate" in rule or "mask" in rule for rule in scenario.doc["rules"]) < 2:
+        # One rule may make of a message what another, on arrival, would cut; without the state it has just arrived.
         runs.append(scenario.apply(result.messages))
     for second in runs:
         assert second.messages == result.messages
