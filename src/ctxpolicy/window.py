@@ -153,7 +153,8 @@ class ManagedWindow:
         result.messages = Prepared(result.messages)
         if self._linting:
             self._lint(result.messages)
-        return Prepared(self._session.to_send())  # those that came in meanwhile included
+        now = self._session.to_send()
+        return result.messages if len(now) == len(result.messages) else Prepared(now)  # more came in meanwhile
 
     def _lint(self, messages: list[Any]) -> None:
         """Log what the provider would refuse in the list that is about to be sent."""
