@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterator
+from typing import Any
 
 from langchain_core.messages import trim_messages
 from langchain_core.messages.utils import convert_to_messages, count_tokens_approximately
@@ -20,8 +21,8 @@ def _summary(_: object) -> str:
     return "The log of the north hall was read; nothing was found."
 
 
-def ours(messages: int) -> ctxpolicy.ManagedWindow:
-    window = ctxpolicy.loads(_POLICY).window(summarize=_summary, archive=False)
+def ours(messages: int, summarize: Any = _summary) -> ctxpolicy.ManagedWindow:
+    window = ctxpolicy.loads(_POLICY).window(summarize=summarize, archive=False)
     for message in opening():
         window.append(message)
     for step in steps(messages // 2):
@@ -57,10 +58,12 @@ def _langchain(messages: int) -> None:
 
 
 def lines() -> Iterator[Line]:
-    short, long = in_turn([lambda: ours(1_000), lambda: ours(100_000)], runs=3)
+    work = [lambda: ours(1_000), lambda: ours(100_000), lambda: ours(100_000, summarize=False)]
+    short, long, bare = in_turn(work, runs=3)
     per_short, per_long = short / 1_000 * 1e6, long / 100_000 * 1e6
-    yield at_most("live: CPU per message at 100,000 messages", per_long, "us", 10)
+    yield at_most("live: CPU per message at 100,000 messages, with a summariser", per_long, "us", 10)
     yield at_most("live: that against the same at 1,000 messages", per_long / per_short, "x", 1.5)
+    yield at_most("live: CPU per message at 100,000 messages, without a summariser", bare / 100_000 * 1e6, "us", 10)
     window = ours(100_000)
     yield at_most("live: events kept after 100,000 messages", len(window.events), "", 1000)
     yield at_most("live: peak resident memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB", 300)
