@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import ctxpolicy
+from bench.__main__ import PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -91,6 +92,16 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_policy_of_the_readme_is_valid() -> None:
     (text,) = re.findall(r"^```yaml\n(.*?)^```$", DOCUMENTS[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert ctxpolicy.loads(text).spec.budget.window == 200_000
+
+
+def test_each_bound_that_is_missed_is_named_with_the_reason() -> None:
+    page = (ROOT / "docs/speed.md").read_text(encoding="utf-8")
+    table = page.partition("```text\n")[2].partition("```")[0].splitlines()
+    reasons = re.findall(r"^- \*\*(.*?)\.\*\*", page, re.MULTILINE)
+    missed = [line for line in table if line.endswith("MISSED")]
+    assert {line.partition(":")[0].partition(",")[0] for line in table} == set(PARTS)
+    assert [line for line in missed if not line.startswith(tuple(reasons))] == []
+    assert [why for why in reasons if not any(line.startswith(why) for line in missed)] == []
 
 
 def _write() -> None:

@@ -45,7 +45,7 @@ def segment(items: Sequence[Item]) -> Structure:
     """The structure of a list, in one pass. A result belongs to the nearest earlier call with its id."""
     size = len(items)
     head = list(range(size))
-    reach = list(range(size))
+    reach = head.copy()
     callers: dict[str, int] = {}
     members: dict[int, list[int]] = {}
     orphans: list[int] = []
