@@ -12,10 +12,11 @@ import msgspec
 from msgspec.structs import replace
 
 from ctxpolicy.archive import Archive, open_archive
+from ctxpolicy.arguments import Metas, message_list, metas, window_size
 from ctxpolicy.calls import recorded_calls
 from ctxpolicy.compile import compile_policy
 from ctxpolicy.drivers import Effects, adrive, drive
-from ctxpolicy.errors import CtxPolicyError, PolicyInvalid
+from ctxpolicy.errors import PolicyInvalid
 from ctxpolicy.intake import Intake
 from ctxpolicy.items import Tally
 from ctxpolicy.policy.model import Compact, Spec
@@ -29,8 +30,6 @@ from ctxpolicy.view import View
 from ctxpolicy.window import ManagedWindow, check_dump
 
 logger = logging.getLogger("ctxpolicy")
-
-Metas = Sequence[Mapping[str, Any] | None] | Mapping[int, Mapping[str, Any]] | None
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -57,7 +56,7 @@ class Policy:
 
     def with_window(self, window: int) -> Policy:
         """The same policy for a model that accepts `window` tokens. Raises PolicyInvalid if no budget is left."""
-        budget = replace(self.spec.budget, window=window)
+        budget = replace(self.spec.budget, window=window_size(window))
         if budget.limit <= 0:
             raise PolicyInvalid(
                 f"a window of {window:,} tokens leaves no budget: x ratio {budget.ratio:g} - reserve "
@@ -145,7 +144,7 @@ class Policy:
         calls = recorded_calls(self.pipeline(format), messages, tools=tools, system=system, usage=usage)
         store = False if archive is None else archive
         window = self.window(tools=tools, summarize=summarize, archive=store, format=format, system=system)
-        return replay(window, messages, _metas(meta, len(messages)), calls)
+        return replay(window, messages, metas(meta, len(message_list(messages))), calls)
 
     def window(
         self,
@@ -181,7 +180,7 @@ class Policy:
         store = open_archive(self.spec.archive.path or False) if archive is None else open_archive(archive)
         session = Session(self.pipeline(format), tools, system, live=True, repair=repair)
         made = ManagedWindow(session, self._effects(summarize, store))
-        made.take_over(messages, state, _metas(meta, len(messages)))
+        made.take_over(messages, state, metas(meta, len(message_list(messages))))
         return made
 
     def resume(
@@ -225,7 +224,7 @@ class Policy:
     ) -> list[Row]:
         """The list as the policy sees it, no rule applied: a row for each message."""
         pipeline = self.pipeline(format)
-        items = Intake(pipeline.reading).read_all(messages, _metas(meta, len(messages)))
+        items = Intake(pipeline.reading).read_all(messages, metas(meta, len(message_list(messages))))
         view = View(items, Tally.of(items), pipeline.load(tools), pipeline.traits, pipeline.pins)
         rows: list[Row] = []
         for item, protects in zip(items, view.protection(), strict=True):
@@ -246,7 +245,7 @@ class Policy:
         repair: str | None,
     ) -> Session:
         session = Session(self.pipeline(format), tools, system, repair=repair)
-        session.take_over(messages, state, _metas(meta, len(messages)))
+        session.take_over(messages, state, metas(meta, len(message_list(messages))))
         return session
 
     def _effects(self, summarize: Summarizers, archive: Archive | None) -> Effects:
@@ -272,20 +271,6 @@ def _one_row(first: Row, second: Row) -> Row:
     """The row of a message that is two to the rules."""
     tools = ", ".join(t for t in (first.tool, second.tool) if t) or None
     return Row(first.index, first.role, tools, first.tokens + second.tokens, first.protects or second.protects)
-
-
-def _metas(meta: Metas, size: int) -> list[Mapping[str, Any] | None] | None:
-    """Metadata as one entry for each message, None where nothing was given."""
-    if meta is None:
-        return None
-    if isinstance(meta, Mapping):
-        beyond = [i for i in meta if not isinstance(i, int) or not 0 <= i < size]
-        if beyond:
-            raise CtxPolicyError(f"meta names message {beyond[0]!r}, but there are {size} messages, counted from 0")
-        return [meta.get(i) for i in range(size)]
-    if len(meta) != size:
-        raise CtxPolicyError(f"meta has {len(meta)} entries for {size} messages; give one each, or a mapping by index")
-    return list(meta)
 
 
 def load(path: str | PathLike[str]) -> Policy:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ctxpolicy.errors import TranscriptInvalid
+from ctxpolicy.arguments import message_list
 from ctxpolicy.formats import Format
 from ctxpolicy.items import Edit, Item
 from ctxpolicy.marks import Marks
@@ -51,11 +51,9 @@ class Intake:
 
     def read_all(self, messages: Sequence[Any], metas: Sequence[Mapping[str, Any] | None] | None) -> list[Item]:
         """The items of a whole list, from its first message on. Raises TranscriptInvalid for what is no list."""
-        if not isinstance(messages, Sequence) or isinstance(messages, (str, bytes)):
-            raise TranscriptInvalid(f"the messages are a {type(messages).__name__}; give them in a list")
         items: list[Item] = []
         read = self._reading.format.read
-        for index, wire in enumerate(messages):
+        for index, wire in enumerate(message_list(messages)):
             for message in read(wire, index):
                 items.append(self._item(message, len(items), metas[index] if metas else None))
         return items

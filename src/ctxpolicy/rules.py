@@ -11,6 +11,7 @@ from ctxpolicy.actions.evict import Evict
 from ctxpolicy.actions.mask import Mask
 from ctxpolicy.actions.span import Compact
 from ctxpolicy.actions.truncate import Truncate
+from ctxpolicy.arguments import tool_list
 from ctxpolicy.intake import Reading
 from ctxpolicy.items import Load
 from ctxpolicy.match import Test, Traits
@@ -52,4 +53,4 @@ class Pipeline(msgspec.Struct, frozen=True):
     def load(self, tools: Sequence[Any] | None, system: Any = None) -> Load:
         """What a call costs beside its list."""
         meter = self.reading.meter
-        return Load(self.limit, meter.tools(tools), meter.CALL_OVERHEAD, system=meter.system(system))
+        return Load(self.limit, meter.tools(tool_list(tools)), meter.CALL_OVERHEAD, system=meter.system(system))

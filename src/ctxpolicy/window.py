@@ -13,6 +13,7 @@ import msgspec
 
 from ctxpolicy.archive.recall import Recall
 from ctxpolicy.archive.restoring import finder
+from ctxpolicy.arguments import meta_of
 from ctxpolicy.calibration import Observed, observe, overflowed, with_last_resort
 from ctxpolicy.drivers import Effects, adrive, drive
 from ctxpolicy.errors import CtxPolicyError, MessageTooLarge
@@ -98,7 +99,7 @@ class ManagedWindow:
         Raises MessageTooLarge where a rule refuses it (the list is unchanged; the results of a refused assistant
         message's calls are refused too), TranscriptInvalid for what is no message.
         """
-        items = self._session.read(copy(message), dict(meta) if meta else None)
+        items = self._session.read(copy(message), meta_of(meta))
         if self._refused:
             self._check_refused(items)
         try:

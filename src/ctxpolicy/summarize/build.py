@@ -42,6 +42,10 @@ def summarizer(spec: Named, base: Path | None = None) -> Summarize | None:
 def summarizers(what: Named | Sequence[Named], base: Path | None = None) -> tuple[Summarize, ...]:
     """The summarisers to ask in turn, for one or several specs; `none` ends the list. Raises as `summarizer` does."""
     specs = [what] if isinstance(what, (str, Summarizer)) or callable(what) else what
+    if not isinstance(specs, Sequence):
+        raise CtxPolicyError(
+            f"summarize= is {what!r}; give a function, the name of a summariser, a list of these, or False"
+        )
     return tuple(_until_none(summarizer(spec, base) for spec in specs))
 
 
