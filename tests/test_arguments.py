@@ -55,3 +55,26 @@ def test_appending_with_something_else_as_metadata(meta: Any) -> None:
     with pytest.raises(CtxPolicyError, match="give a mapping"):
         window.append(MESSAGES[0], meta)
     assert window.messages == []
+
+
+@pytest.mark.parametrize(
+    ("message", "other"),
+    [
+        ({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "run", "input": {}}]}, "anthropic"),
+        ({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]}, "anthropic"),
+        ({"role": "user", "parts": [{"text": "hi"}]}, "gemini"),
+    ],
+)
+def test_messages_of_a_format_that_was_not_named(message: dict[str, Any], other: str) -> None:
+    with pytest.raises(TranscriptInvalid, match=f"message 1 is of the format {other}, .*: pass format='{other}'"):
+        POLICY.apply([*MESSAGES, message])
+
+
+def test_a_dump_knows_its_format() -> None:
+    window = POLICY.window(format="anthropic")
+    window.append({"role": "user", "content": [{"type": "text", "text": "hi"}]})
+    dump = window.dump()
+    resumed = POLICY.resume(dump)
+    resumed.append({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "run", "input": {}}]})
+    with pytest.raises(CtxPolicyError, match="holds messages of the format anthropic, and format='gemini' was given"):
+        POLICY.resume(dump, format="gemini")

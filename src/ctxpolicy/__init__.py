@@ -4,6 +4,15 @@ policy = ctxpolicy.load("policies/default.yaml")
 window = policy.window(tools=tools, summarize=my_model)
 window.append(message)
 reply = client.chat(messages=window.prepare(), tools=tools)
+
+The way of a message through the source: `api` gives a `window` (or `apply`, once) over a `session`, which holds the
+list. A message that comes in is read by its `formats` module, counted (`tokens`) and made an item (`intake`); the
+append rules see it (`arrivals`). Before a model call the `pipeline` runs the send rules, compiled by `compile` from
+`policy/`, over the working list (`working`): each sees a `view` of it (units, pins, live tail), and one of the
+`actions/` says what to do. Summaries and archive records are asked for, and `drivers` gets them from `summarize/` and
+`archive/`. What the rules left is handed out (`prepared`), repaired where that is wanted (`outgoing`, `repairs/`),
+with a `result` that says why. Around it: `state` between calls, `review/` and `simulate/` to look at policies,
+`logs/` and `transcripts/` for files, `cli/`.
 """
 
 from __future__ import annotations

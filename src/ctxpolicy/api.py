@@ -197,16 +197,16 @@ class Policy:
     ) -> ManagedWindow:
         """The window that `window.dump()` saved, ready to go on; give it the arguments that it was made with.
 
-        Raises CtxPolicyError for what is no dump.
+        Raises CtxPolicyError for what is no dump, and for a `format` that is not the dump's own.
         """
-        check_dump(dump)
+        check_dump(dump, format)
         made = self.window(
             tools=tools,
             summarize=summarize,
             archive=archive,
             messages=dump["messages"],
             state=dump["state"],
-            format=format,
+            format=dump.get("format", format),
             window=window,
             system=system,
             repair=repair,

@@ -69,8 +69,8 @@ def observe(usage: Any, sent: Usage, refused: bool = False) -> Observed:
     factor = max(FACTOR[0], min(ratio, FACTOR[1] * max(1.0, before)))
     if factor == ratio:
         return Observed(factor)
-    why = f"held at {factor:.2f}: {figures}, {ratio:.2f} times as many; a counter nearer to the provider's helps: "
-    return Observed(factor, _event(counted, why + "estimate, or {tokenizer: NAME}", failed=False))
+    why = f"held at {factor:.2f}: {figures}, {ratio:.2f} times as many; a counter nearer to the provider's helps"
+    return Observed(factor, _event(counted, why, failed=False) if factor != before else None)
 
 
 def prompt_tokens(usage: Any) -> float | None:

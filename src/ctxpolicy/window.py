@@ -187,7 +187,11 @@ class ManagedWindow:
         """
         with self._turn:
             dumped = copy(self._session.dump(self._effects))
-        told = {"factor": self._session.load.factor, "overflowed": self._overflowed}
+        told = {
+            "format": self._session.pipeline.reading.format.NAME,
+            "factor": self._session.load.factor,
+            "overflowed": self._overflowed,
+        }
         return {"version": _DUMP_VERSION, **dumped, **told, "refused": copy(self._refused)}
 
     def recall_tool(self, *, max_tokens: int = 2000) -> Recall:
@@ -238,12 +242,15 @@ class ManagedWindow:
         self._session.load = msgspec.structs.replace(self._session.load, factor=factor)
 
 
-def check_dump(dump: Any) -> None:
-    """Raises CtxPolicyError for what `dump` of this version did not write."""
+def check_dump(dump: Any, format: str | None = None) -> None:
+    """Raises CtxPolicyError for what `dump` of this version did not write, or not for messages of this format."""
     if not isinstance(dump, Mapping) or not {"version", "messages", "state"} <= set(dump):
         raise CtxPolicyError("this is not a dump of a window: it has no `version`, `messages` and `state`")
     if dump["version"] != _DUMP_VERSION:
         raise CtxPolicyError(f"a dump of version {dump['version']!r} cannot be read by this version of ctxpolicy")
+    written = dump.get("format", format)
+    if format not in (None, written):
+        raise CtxPolicyError(f"this dump holds messages of the format {written}, and format={format!r} was given")
     factor = dump.get("factor", 1.0)
     sound = isinstance(factor, (int, float)) and isfinite(factor) and factor > 0
     if not sound or not isinstance(dump["messages"], list) or not isinstance(dump.get("refused", {}), Mapping):

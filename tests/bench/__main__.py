@@ -17,6 +17,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "speed.md"
 
 def main() -> int:
     names = [name for name in sys.argv[1:] if name != "--write"] or list(PARTS)
+    if unknown := [name for name in names if name not in PARTS]:
+        print(f"there is no part {unknown[0]!r}; the parts are {', '.join(PARTS)}", file=sys.stderr)
+        return 2
     table = []
     for line in printed(names[0]) if len(names) == 1 else alone(names):
         print(line, flush=True)

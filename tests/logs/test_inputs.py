@@ -175,7 +175,8 @@ class TestOtherCommands:
         assert done.exit_code == 2
         assert "holds no session log or transcript; `ctxpolicy formats` lists what is read" in done.stderr
 
-    def test_formats_names_every_one(self, run: Run) -> None:
+    def test_formats_names_every_one(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COLUMNS", "200")  # whatever terminal the tests run in: narrow ones wrap the examples
         done = run("formats")
         assert done.exit_code == 0
         assert all(entry.name in done.stdout and entry.example in done.stdout for entry in LOG_FORMATS)

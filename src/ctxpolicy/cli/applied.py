@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from ctxpolicy.archive import Archive, open_archive
 from ctxpolicy.cli.account import Account
-from ctxpolicy.cli.html import Gathered, write_page
+from ctxpolicy.cli.html import write_page
 from ctxpolicy.cli.jobs import in_order
 from ctxpolicy.cli.options import Setup, setup
 from ctxpolicy.cli.rewrite import Each, Finished, Piece, Placed, finish
@@ -19,6 +19,9 @@ from ctxpolicy.errors import MessageTooLarge
 from ctxpolicy.quick import FORMAT, QuickLook
 from ctxpolicy.result import Result
 from ctxpolicy.transcripts import Conversation, Unread
+
+if TYPE_CHECKING:
+    from ctxpolicy.cli.pages import Gathered
 
 _BATCH = 2**18  # bytes of lines that a process takes at a time
 
@@ -52,7 +55,7 @@ class Run:
         self.setup = order.setup()
         self._archive = order.open_archive(self.setup)
         self._look = None if keep else _quick_look(self.setup)
-        self._gathered = Gathered(self.setup, noted=_has_summariser(self.setup)) if keep else None
+        self._gathered = _gathered(self.setup) if keep else None
         self._outcomes: list[Result | MessageTooLarge] = []
         self.account = Account()
 
@@ -96,6 +99,12 @@ def _quick_look(chosen: Setup) -> QuickLook | None:
     if chosen.pins or chosen.target or chosen.wire_format not in (None, FORMAT):
         return None
     return QuickLook(chosen.policy.pipeline(FORMAT), chosen.tools)
+
+
+def _gathered(chosen: Setup) -> Gathered:
+    from ctxpolicy.cli.pages import Gathered  # loads the simulator, which only a page needs
+
+    return Gathered(chosen, noted=_has_summariser(chosen))
 
 
 def _has_summariser(chosen: Setup) -> bool:

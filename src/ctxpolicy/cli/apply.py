@@ -29,7 +29,10 @@ from ctxpolicy.policy.model import Compact, Spec
 @click.option(
     "--archive", type=Place(), metavar="DIR|none", help="Where the originals go, in place of what the policy says."
 )
-@for_option("Repair results for this provider; strict: for every model and server that speaks the format.")
+@for_option(
+    "Repair results for this provider; strict: also what only some models and servers refuse, as far as it can be "
+    "repaired."
+)
 @click.option("--dry-run", is_flag=True, help="Write nothing, not even the archive.")
 @jobs_option()
 @html_option()

@@ -59,6 +59,10 @@ def _load(files: Sequence[str]) -> tuple[list[Loaded], bool]:
     unreadable = False
     policies = [file for file in files if not file.endswith(".test.yaml")]
     for file in policies:
+        if Path(file).is_dir():
+            note(f"error: cannot read {file}: it is a directory; name the policies in it, as {Path(file) / '*.yaml'}")
+            unreadable = True
+            continue
         try:
             checked.append(load_named(file))
         except PolicyUnreadable as error:

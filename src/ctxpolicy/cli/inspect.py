@@ -9,10 +9,11 @@ import click
 
 from ctxpolicy.cli import recorded, survey
 from ctxpolicy.cli.conversations import Conversations
-from ctxpolicy.cli.html import Gathered, html_option, write_page
+from ctxpolicy.cli.html import html_option, write_page
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Setup, format_option, policy_options, setup
 from ctxpolicy.cli.output import progress, terminal_width
+from ctxpolicy.cli.pages import Gathered
 from ctxpolicy.cli.picture import Picture, as_json, as_text, picture
 from ctxpolicy.transcripts import Conversation
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ctxpolicy.result import Result
     from ctxpolicy.summarize import Summarize
 
+SUMMARIZERS = "none, extract, scripted:FILE, command:CMD or PROVIDER:MODEL (openai:gpt-5-mini)"  # --summarizer
 STRICT = "strict"  # --for: also what only some models, clouds and compatible servers refuse
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -41,38 +42,34 @@ class Place(click.Path):
         return super().convert(value, param, ctx)
 
 
-class _Indexes(click.ParamType[frozenset[int]]):
+def _indexes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> frozenset[int] | None:
     """Message indexes with commas between, counted from 0 as `inspect` shows them."""
-
-    name = "N,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        texts = [text.strip() for text in value.split(",") if text.strip()]
-        if not texts or not all(text.isdecimal() for text in texts):
-            self.fail(
-                f"{value!r} is not a list of message indexes; write numbers with commas, as in 0,7,12", param, ctx
-            )
-        return frozenset(map(int, texts))
+    if text is None:
+        return None
+    texts = [text.strip() for text in text.split(",") if text.strip()]
+    if not texts or not all(text.isdecimal() for text in texts):
+        raise click.BadParameter(f"{text!r} is not a list of message indexes; write numbers with commas, as in 0,7,12")
+    return frozenset(map(int, texts))
 
 
 def policy_options(default: str | None = None) -> Callable[[_Function], _Function]:
     """The options that say which policy runs, and on what; without a default `--policy` is required."""
-    policy = click.option(
-        "--policy", "-p", default=default, required=default is None, show_default=default is not None,
-        metavar="FILE", help="Policy file, or builtin:NAME.",
-    )  # fmt: skip
+    # For click >= 8.4 a default of None, once given, is a value, and nothing is missing.
+    unsaid: dict[str, Any] = {"required": True} if default is None else {"default": default, "show_default": True}
+    policy = click.option("--policy", "-p", metavar="FILE", help="Policy file, or builtin:NAME.", **unsaid)
     window = click.option(
         "--window", type=click.IntRange(min=1), metavar="N", help="Tokens the model accepts, in place of the policy's."
     )
     tools = click.option(
         "--tools", type=_file, metavar="FILE", help="JSON file with the tool schemas, in place of the transcript's."
     )
-    pins = click.option("--pin", "pins", type=_Indexes(), help="Messages to pin, by index from 0, as `inspect` shows.")
+    pins = click.option(
+        "--pin", "pins", metavar="N,...", callback=_indexes,
+        help="Messages to pin, by index from 0, as `inspect` shows.",
+    )  # fmt: skip
     summarizer = click.option(
         "--summarizer", metavar="HOW",
-        help="none, extract, scripted:FILE or command:CMD, in place of the policy's.",
+        help=f"{SUMMARIZERS}, in place of the policy's.",
     )  # fmt: skip
     return _all(policy, window, tools, pins, summarizer)
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from ctxpolicy.archive import Archive, DirectoryArchive
-from ctxpolicy.archive.restoring import restore
+from ctxpolicy.archive.restoring import finder, restore
+from ctxpolicy.archive.standing import whole
 from ctxpolicy.archive.unresolved import unresolved
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Place, targets
@@ -53,7 +54,8 @@ def command(transcripts: tuple[str, ...], archive: Path, output: str | None) -> 
         return 2  # nothing could be read, which is told
     failed = f", {outcome.failed:,} failed" if outcome.failed else ""
     messages = f"{run.before:,} -> {run.after:,} messages, {run.put_back:,} put back"
-    note(f"{counted(outcome.done, 'conversation')}{failed}, {messages}")
+    added = f", {run.added:,} that a repair had added taken out" if run.added else ""
+    note(f"{counted(outcome.done, 'conversation')}{failed}, {messages}{added}")
     if run.left:
         first = ", ".join(run.left[:_NAMED]) + (", ..." if len(run.left) > _NAMED else "")
         what = f"{counted(len(run.left), 'reference')} could not be put back: {first}"
@@ -65,15 +67,20 @@ class _Run:
     """Restoring as a transformation of conversations, and its figures."""
 
     def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        self.before = self.after = self.put_back = 0
+        self._archive, self._find = archive, finder(archive)
+        self.before = self.after = self.put_back = self.added = 0
         self.left: list[str] = []  # references that still stand in the results
 
     def __call__(self, conversation: Conversation) -> Sequence[Any]:
         messages = restore(conversation.messages, self._archive)
-        own = set(map(id, conversation.messages))
+        own, stay = set(map(id, conversation.messages)), set(map(id, messages))
         self.before += len(conversation.messages)
         self.after += len(messages)
         self.put_back += sum(id(message) not in own for message in messages)
+        self.added += sum(self._is_added(message) for message in conversation.messages if id(message) not in stay)
         self.left += unresolved(messages)
         return messages
+
+    def _is_added(self, message: Any) -> bool:
+        """Whether a message that was taken out stood for none: a repair had put it in."""
+        return any(not record["removed"] for record in self._find("", whole(message)))

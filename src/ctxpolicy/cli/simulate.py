@@ -11,10 +11,11 @@ from click.core import ParameterSource
 
 from ctxpolicy.cli import performance
 from ctxpolicy.cli.conversations import Conversations
-from ctxpolicy.cli.html import html_option, page_of_courses, write_page
+from ctxpolicy.cli.html import html_option, write_page
 from ctxpolicy.cli.inputs import inputs_argument
-from ctxpolicy.cli.options import Setup, format_option, setup
+from ctxpolicy.cli.options import SUMMARIZERS, Setup, format_option, setup
 from ctxpolicy.cli.output import Tick, progress, terminal_width
+from ctxpolicy.cli.pages import page_of_courses
 from ctxpolicy.simulate import profiles
 from ctxpolicy.simulate.course import Course, play
 from ctxpolicy.simulate.summaries import FAULTS
@@ -48,7 +49,7 @@ _MADE_UP = ("turns", "seed", "profile")  # options of made-up sessions alone
 @click.option(
     "--summarizer",
     metavar="HOW",
-    help="none, extract, scripted:FILE or command:CMD.  [default: a made-up note of the allowed length]",
+    help=f"{SUMMARIZERS}.  [default: a made-up note of the allowed length]",
 )
 @click.option(
     "--summarizer-fault",

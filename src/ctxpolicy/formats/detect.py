@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ctxpolicy.formats.shared import kind_of
+from ctxpolicy.formats.shared import ANTHROPIC, kind_of
 
-_ANTHROPIC = ("tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "redacted_thinking")
 _CHAT_ROLES = ("tool", "function", "developer")
 _RESPONSES_PARTS = ("input_text", "output_text", "input_image", "input_file")
 
@@ -25,7 +24,7 @@ def format_of(wire: Any) -> str | None:
     if wire.get("role") in _CHAT_ROLES or "tool_calls" in wire or "function_call" in wire:
         return "openai-chat" if kind is None else None
     kinds = set(map(kind_of, content)) if isinstance(content, list) else set()
-    if kinds.intersection(_ANTHROPIC) or (kinds & {"image", "document"} and _has_source(content)):
+    if kinds & ANTHROPIC or "redacted_thinking" in kinds or (kinds & {"image", "document"} and _has_source(content)):
         return "anthropic"
     return "openai-responses" if kinds.intersection(_RESPONSES_PARTS) else None
 

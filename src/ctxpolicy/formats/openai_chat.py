@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ctxpolicy.errors import TranscriptInvalid
-from ctxpolicy.formats.shared import Facts, as_text, call_of, having, kind_of, role_of
+from ctxpolicy.formats.shared import ANTHROPIC, Facts, as_text, call_of, having, kind_of, role_of
 from ctxpolicy.messages import Call, Message
 
 __all__ = ["NAME", "answer", "join", "read", "result", "say", "with_arguments", "with_text", "without"]
@@ -40,6 +40,7 @@ def read(wire: Any, index: int) -> tuple[Message, ...]:
         calls = tuple(_calls(wire, index)) if "tool_calls" in wire else ()
         has = _CALLS if calls else _NONE
         return (Message(wire, role, content or "", _name(wire), calls, _result_of(wire, role), has, (), (), index),)
+    _refuse_others(wire, content, index)
     facts = Facts()
     _content(facts, content)
     for call in _calls(wire, index):
@@ -56,6 +57,19 @@ def join(messages: Iterable[Message]) -> list[Any]:
 def _name(wire: dict[str, Any]) -> str | None:
     name = wire.get("name")
     return name if isinstance(name, str) else None
+
+
+def _refuse_others(wire: dict[str, Any], content: Any, index: int) -> None:
+    """Raise TranscriptInvalid for a message that another format's rules must keep together with its neighbours.
+
+    This format is what is read where none is named: taken for texts, calls and results would be parted.
+    """
+    kinds = set(map(kind_of, content)) if isinstance(content, list) else set()
+    other = "anthropic" if kinds & ANTHROPIC else "gemini" if "parts" in wire and content is None else None
+    if other is not None:
+        raise TranscriptInvalid(
+            f"message {index} is of the format {other}, not of {NAME}: pass format={other!r}", index=index
+        )
 
 
 def _content(facts: Facts, content: Any) -> None:

@@ -12,6 +12,7 @@ from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.messages import Call, Message
 
 _HAVING: dict[frozenset[str], frozenset[str]] = {}  # one set for all messages that have the same
+ANTHROPIC = frozenset(("tool_use", "tool_result", "server_tool_use", "mcp_tool_use"))  # blocks of no other format
 _encode = msgspec.json.Encoder().encode
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.logs import chat
-from ctxpolicy.logs.model import Gathering, Session, mapping, scalars
+from ctxpolicy.logs.model import Gathering, Session, mapping, scalars, snaked
 from ctxpolicy.logs.source import Line, Source
 
 _MESSAGES = ("user", "assistant")
@@ -166,21 +166,17 @@ def _open_again(
     """Note a compaction; the messages that were preserved stand behind the summary."""
     record = _record(source, boundary)
     told = mapping(record.get("compactMetadata") or record.get("compact_metadata"))
-    facts = {_snake(key): value for key, value in told.items()}
+    facts = snaked(told)
     preserved = _preserved(facts.get("preserved_segment") or facts.get("preserved_messages"), before)
     gathering.compacted(facts.get("trigger"), facts.get("pre_tokens"), facts.get("post_tokens"), len(preserved))
     return [*nodes[:1], *preserved, *nodes[1:]]
-
-
-def _snake(key: str) -> str:
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in key)
 
 
 def _preserved(segment: Any, before: Sequence[_Node]) -> list[_Node]:
     """The nodes from the head to the tail of a preserved segment."""
     if not isinstance(segment, dict):
         return []
-    ends = {_snake(key): value for key, value in segment.items()}
+    ends = snaked(segment)
     places = {node.uuid: place for place, node in enumerate(before)}
     first, last = places.get(ends.get("head_uuid")), places.get(ends.get("tail_uuid"))
     return list(before[first : last + 1]) if first is not None and last is not None else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ctxpolicy.logs.model import Gathering, Session, entries, mapping, scalars
+from ctxpolicy.logs.model import Gathering, Session, entries, mapping, scalars, snaked
 from ctxpolicy.logs.source import Source
 
 
@@ -17,13 +17,9 @@ def recognises(source: Source) -> bool:
         return False
     events = value.get("events")
     held = isinstance(events, list) and any(
-        isinstance(e, dict) and {"author", "invocation_id"} <= set(map(_snake, e)) for e in events[:3]
+        isinstance(e, dict) and {"author", "invocation_id"} <= snaked(e).keys() for e in events[:3]
     )
     return held or isinstance(value.get("eval_cases"), list)
-
-
-def _snake(key: str) -> str:
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in key)
 
 
 def read(source: Source) -> Iterator[Session]:
@@ -57,7 +53,7 @@ def _add(now: Gathering, source: Source, event: dict[str, Any]) -> None:
     now.add({"role": content.get("role") or "user", "parts": sent}, 1, scalars(event), event.get("timestamp"))
     used = event.get("usage_metadata") or event.get("usageMetadata")
     if isinstance(used, dict):
-        facts = {_snake(key): value for key, value in used.items()}
+        facts = snaked(used)
         now.used(
             facts.get("prompt_token_count"),
             facts.get("candidates_token_count"),

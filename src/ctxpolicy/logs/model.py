@@ -122,6 +122,11 @@ def mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def snaked(record: Fields) -> dict[str, Any]:
+    """The record with its keys in snake case: some writers changed how they spell theirs."""
+    return {"".join(f"_{c.lower()}" if c.isupper() else c for c in key): value for key, value in record.items()}
+
+
 def entries(value: Any) -> list[dict[str, Any]]:
     """The objects in a list, and nothing of any other value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
