@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -63,30 +64,57 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 class _Client:
-    """Stands for a provider's client: one tool call, then an answer."""
+    """Stands for OpenAI's client: one tool call, then an answer. Like its objects, what comes back are no dicts."""
 
     def __init__(self) -> None:
         self.sent: list[Any] = []
+        self.chat = SimpleNamespace(completions=SimpleNamespace(create=self._create))
 
-    def chat(self, messages: list[Any], tools: Any) -> dict[str, Any]:
+    def _create(self, model: str, messages: list[Any], tools: Any) -> SimpleNamespace:
         self.sent.append(list(messages))
         call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-        return {"role": "assistant", "content": "Read it.", **({} if len(self.sent) > 1 else {"tool_calls": [call]})}
+        said = {"role": "assistant", "content": "Read it.", **({} if len(self.sent) > 1 else {"tool_calls": [call]})}
+        message = SimpleNamespace(model_dump=lambda exclude_none: said)
+        usage = SimpleNamespace(prompt_tokens=30 if len(self.sent) == 1 else 3000)
+        return SimpleNamespace(choices=[SimpleNamespace(message=message)], usage=usage)
+
+
+def _call_model(prompt: str, max_tokens: int) -> SimpleNamespace:
+    usage = {"completion_tokens": 6}
+    return SimpleNamespace(text="The ticket was looked into.", finish_reason="stop", usage=usage)
+
+
+def _python(document: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(_workshop(tmp_path))
-    blocks = re.findall(r"^```python\n(.*?)^```$", DOCUMENTS[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = _python(DOCUMENTS[0])
     client = _Client()
     names: dict[str, Any] = {"tools": [], "my_model": None, "client": client, "run": lambda call: "line " * 5000}
     exec(blocks[0], names)
     assert [m["role"] for m in client.sent[-1]] == ["user", "assistant", "tool"]
     assert len(client.sent[-1][-1]["content"]) < 20_000  # cut on arrival
+    assert names["window"].pressure() > 3000 / 85_600  # the last usage was taken in
+    assert Path(".ctxpolicy/archive").is_dir()
     messages = [*client.sent[-1][:2], {**client.sent[-1][2], "content": "row " * 5000}]
     names |= {"messages": messages, "state": None}
     exec(blocks[1], names)
     assert len(names["send"][2]["content"]) < 20_000
     assert names["whole"] == messages
+
+
+def test_the_python_page_is_one_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(_workshop(tmp_path))
+    page, names = ROOT / "docs/python.md", {"call_model": _call_model}
+    for block in _python(page):
+        exec(block, names)
+    assert not Path(".ctxpolicy").exists()  # it says where it writes
+    assert Path("archive").is_dir()
+    decision = re.search(r"`str\((.*?)\)` is `(.*?)`", page.read_text(encoding="utf-8"))
+    assert decision is not None
+    assert str(eval(decision[1], names)) == decision[2]
 
 
 def test_the_policy_of_the_readme_is_valid() -> None:

@@ -177,7 +177,7 @@ def test_standing_is_the_text_and_the_arguments() -> None:
 
 def test_a_directory_without_records_restores_nothing(tmp_path: Path) -> None:
     messages = [gap([said("gone")])[0]]
-    assert restore(messages, tmp_path / "never written") == messages
+    assert restore(messages, tmp_path) == messages
     assert restore(messages, ()) == messages
 
 
@@ -205,3 +205,12 @@ def test_a_page_of_hashes_costs_two_look_ups_a_run() -> None:
     message = said("0123456789abcdef" * 5000 + "\n" + "f" * 40)
     assert restore([message], Counting(None)) == [message]
     assert asked == ["0123456789ab", "456789abcdef", "f" * 12]
+
+
+def test_an_archive_that_is_not_there_is_an_error_where_the_list_needs_it(tmp_path: Path) -> None:
+    missing = tmp_path / "elsewhere"
+    untouched = [{"role": "user", "content": "hi"}]
+    assert restore(untouched, missing) == untouched
+    marker = {"role": "user", "content": "[18 earlier turns left out, ref 3f9a12c0d4e1.]"}
+    with pytest.raises(ArchiveError, match="there is no archive at .*elsewhere; the list stands for 3f9a12c0d4e1"):
+        restore([*untouched, marker], missing)

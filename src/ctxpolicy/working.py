@@ -94,7 +94,7 @@ class Working:
         before = self.used + sum(saved.values())
         for rule, cuts in _by_rule(self._arrivals):
             after = before - sum(saved[cut.position] for cut in cuts)
-            what = f"cut {len(cuts):,} tool results on arrival"
+            what = f"cut {len(cuts):,} tool {'result' if len(cuts) == 1 else 'results'} on arrival"
             yield Event(rule, "truncate", True, what, before, after, None, len(cuts), cuts[0].removed[0].ref)
             before = after
 

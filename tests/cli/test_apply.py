@@ -89,6 +89,17 @@ class TestUsage:
         assert done.exit_code == 2
         assert message in done.stderr
 
+    def test_a_policy_must_be_named(self, run: Run) -> None:
+        done = run("apply", write("a.jsonl", lines(*talk(1))))
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "Missing option '--policy'" in done.stderr
+
+    def test_the_help_says_every_summariser_and_what_strict_repairs(self, run: Run) -> None:
+        said = " ".join(run("apply", "--help").stdout.split())
+        assert "--summarizer HOW none, extract, scripted:FILE, command:CMD or PROVIDER:MODEL (" in said
+        assert "strict: also what only some models and servers refuse, as far as it can be repaired." in said
+        assert "PROVIDER:MODEL" in run("simulate", "--help").stdout
+
     @pytest.mark.parametrize(
         ("args", "message"),
         [
@@ -297,6 +308,14 @@ class TestRestore:
         done = run("restore", "--archive", "kept", write("t.jsonl", text))
         assert (done.exit_code, done.stdout) == (0, text)
         assert done.stderr == "1 conversation, 6 -> 6 messages, 0 put back\n"
+
+    def test_what_a_repair_added_is_taken_out(self, run: Run) -> None:
+        text = lines({"role": "assistant", "content": "Hi."}, *talk(1)[1:-1])
+        run("apply", "-p", "p.yaml", "--for", "strict", write("t.jsonl", text), "--archive", "kept", "-o", "sent.jsonl")
+        done = run("restore", "--archive", "kept", "sent.jsonl")
+        assert (done.exit_code, done.stdout) == (0, text)
+        said = "1 conversation, 5 -> 3 messages, 0 put back, 2 that a repair had added taken out\n"
+        assert done.stderr == said
 
     def test_a_missing_archive_is_exit_2(self, run: Run) -> None:
         done = run("restore", "--archive", "nowhere", write("t.jsonl", lines(*talk(2))))

@@ -57,6 +57,12 @@ def test_help_loads_no_command() -> None:
     assert done.stderr.strip() == "[]"
 
 
+def test_apply_loads_no_simulator() -> None:
+    code = "import sys, ctxpolicy.cli.apply\nprint([name for name in sys.modules if 'simulate' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_near_miss_gets_a_hint(run: Run) -> None:
     done = run("aply")
     assert done.exit_code == 2

@@ -18,6 +18,7 @@ from .helpers import Run, lines, talk, write
 DEEP = "[" * 5_000 + "]" * 5_000
 DEEP_TALK = f'{{"messages": [{{"role": "user", "content": "hi"}}, {{"role": "tool", "content": [{{"v": {DEEP}}}]}}]}}'
 REF = "0123456789ab"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class TestRestore:
@@ -146,6 +147,22 @@ def test_the_output_is_named_as_the_user_did(run: Run, monkeypatch: pytest.Monke
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, "error: out.jsonl: Permission denied")
 
 
+def test_check_of_a_directory_says_what_to_name(run: Run) -> None:
+    Path("policies").mkdir()
+    done = run("check", "policies", "p.yaml")
+    assert done.exit_code == 2
+    files = Path("policies", "*.yaml")
+    assert done.stderr == f"error: cannot read policies: it is a directory; name the policies in it, as {files}\n"
+    assert "p.yaml: valid" in done.stdout
+
+
+def test_the_bench_names_its_parts() -> None:
+    command = [sys.executable, "-m", "tests.bench", "start", "nope"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "there is no part 'nope'; the parts are live, apply, formats, files, start, calibration\n"
+
+
 class TestLint:
     @pytest.mark.parametrize("content", [5, True, {"a": 1}])
     def test_content_of_no_known_kind(self, run: Run, content: object) -> None:
@@ -166,6 +183,18 @@ class TestCodes:
         listed = run("explain-code", "--list").stdout.splitlines()
         assert "CP101: Not valid YAML" in listed
         assert any(line.startswith("X-06: ") for line in listed)
+
+    def test_a_rule_that_is_not_judged_says_why(self, run: Run) -> None:
+        done = run("explain-code", "x-18")
+        said = "X-18: not judged from a transcript: it compares two runs of a policy; a list is one"
+        assert (done.exit_code, done.stdout) == (0, said + "\n")
+        assert said in run("explain-code", "--list").stdout.splitlines()
+
+    def test_a_rule_that_has_other_codes_names_them(self, run: Run) -> None:
+        assert run("explain-code", "ANT-28").stdout == "ANT-28: judged as X-10\n"
+        assert run("explain-code", "X-14").stdout == "X-14: judged as ANT-27, OAR-11\n"
+        told = json.loads(run("explain-code", "-f", "json", "ANT-28").stdout)
+        assert told == {"code": "ANT-28", "title": "judged as X-10"}
 
     @pytest.mark.parametrize("args", [(), ("nope",)])
     def test_what_to_do_without_one(self, run: Run, args: tuple[str, ...]) -> None:

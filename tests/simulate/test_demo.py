@@ -70,7 +70,7 @@ def test_the_scripted_session(run: Run, tmp_path: Path) -> None:
     done = run("demo")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("The agent is a scripted model: nothing is sent anywhere.")
-    assert "cap-tool-results: cut 1 tool results on arrival" in done.stdout
+    assert "cap-tool-results: cut 1 tool result on arrival" in done.stdout
     assert "compact-oldest: compacted " in done.stdout
     assert "What came in: 26 messages" in done.stdout
     assert "exactly what came in." in done.stdout

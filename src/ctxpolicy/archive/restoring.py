@@ -61,16 +61,27 @@ def restore(messages: Iterable[Any], archive: Archive | str | os.PathLike[str] |
     in turn, as deep as it goes; parts of one wire message that left apart are joined again. Do not edit what comes from
     an archive in memory or from `Result.removed`: it is still theirs.
 
-    Raises ArchiveError when the archive cannot be read.
+    Raises ArchiveError when the archive cannot be read, or is not there although the list needs it. What an archive
+    does not hold stays as it is; `ctxpolicy.archive.unresolved.unresolved` names the references left in a list.
     """
     find = finder(archive)
     restored = _put_back(messages, find)
+    if isinstance(archive, (str, os.PathLike)) and not os.path.exists(archive):
+        _need_none(restored, archive)
     known: set[str] = set()
     # Parts that left apart may, joined again, be a message that had been repaired.
     while fresh := {left for wire in restored if (left := _whole(wire)) is not None and _repair(left, find)} - known:
         known |= fresh
         restored = _put_back(restored, find)
     return restored
+
+
+def _need_none(messages: Sequence[Any], missing: str | os.PathLike[str]) -> None:
+    from ctxpolicy.archive.unresolved import unresolved  # compiles patterns
+
+    refs = unresolved(messages)
+    if refs:
+        raise ArchiveError(f"there is no archive at {os.fspath(missing)}; the list stands for {', '.join(refs[:5])}")
 
 
 def _put_back(messages: Iterable[Any], find: Find) -> list[Any]:

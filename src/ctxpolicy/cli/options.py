@@ -46,15 +46,15 @@ def _indexes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> 
     """Message indexes with commas between, counted from 0 as `inspect` shows them."""
     if text is None:
         return None
-    texts = [text.strip() for text in text.split(",") if text.strip()]
-    if not texts or not all(text.isdecimal() for text in texts):
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts or not all(map(str.isdecimal, parts)):
         raise click.BadParameter(f"{text!r} is not a list of message indexes; write numbers with commas, as in 0,7,12")
-    return frozenset(map(int, texts))
+    return frozenset(map(int, parts))
 
 
 def policy_options(default: str | None = None) -> Callable[[_Function], _Function]:
     """The options that say which policy runs, and on what; without a default `--policy` is required."""
-    # For click >= 8.4 a default of None, once given, is a value, and nothing is missing.
+    # For newer versions of click a default of None, once given, is a value, and nothing is missing.
     unsaid: dict[str, Any] = {"required": True} if default is None else {"default": default, "show_default": True}
     policy = click.option("--policy", "-p", metavar="FILE", help="Policy file, or builtin:NAME.", **unsaid)
     window = click.option(
