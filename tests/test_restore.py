@@ -212,5 +212,5 @@ def test_an_archive_that_is_not_there_is_an_error_where_the_list_needs_it(tmp_pa
     untouched = [{"role": "user", "content": "hi"}]
     assert restore(untouched, missing) == untouched
     marker = {"role": "user", "content": "[18 earlier turns left out, ref 3f9a12c0d4e1.]"}
-    with pytest.raises(ArchiveError, match="there is no archive at .*elsewhere; the list stands for 3f9a12c0d4e1"):
+    with pytest.raises(ArchiveError, match=r"there is no archive at .*elsewhere; the list stands for 3f9a12c0d4e1"):
         restore([*untouched, marker], missing)

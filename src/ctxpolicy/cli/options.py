@@ -54,7 +54,7 @@ def _indexes(_ctx: click.Context, _param: click.Parameter, text: str | None) -> 
 
 def policy_options(default: str | None = None) -> Callable[[_Function], _Function]:
     """The options that say which policy runs, and on what; without a default `--policy` is required."""
-    # For newer versions of click a default of None, once given, is a value, and nothing is missing.
+    # Since click 8.3 a default of None, once given, is a value, and nothing is missing.
     unsaid: dict[str, Any] = {"required": True} if default is None else {"default": default, "show_default": True}
     policy = click.option("--policy", "-p", metavar="FILE", help="Policy file, or builtin:NAME.", **unsaid)
     window = click.option(

@@ -51,4 +51,9 @@ def _why_not_json(number: int, text: str, error: ValueError) -> str:
             f"{line}: is cut off in the middle (the JSON ends too early); remove what is left of it or restore the rest"
         )
     column = place - text.rfind("\n", 0, place)
+    if (line, column) == (1, 1):  # perhaps a file of another kind: a policy, say
+        return (
+            "1:1: is not JSON; a transcript has a message on each line, or all in one array (`ctxpolicy formats` lists "
+            "what is read): name one, or repair the line"
+        )
     return f"{line}:{column}: is not JSON: {message[:1].lower()}{message[1:]}; repair or remove the line"
