@@ -165,7 +165,7 @@ BAD_FILES = {
     "bad-first-line": (b"{'role': 'user'}\n" + GOOD, r"t\.jsonl:1:2: is not JSON: expecting property name"),
     "bad-line": (GOOD + b"hello\n" + GOOD, r"t\.jsonl:2:1: is not JSON: expecting value; repair or remove the line"),
     "bad-document": (b'[\n  {"role": "user"}\n  {"role": "user"}\n]', r"t\.jsonl:3:3: is not JSON: expecting ',' del"),
-    "text": (b"Dear diary\n", r"t\.jsonl:1:1: is not JSON"),
+    "text": (b"Dear diary\n", r"t\.jsonl:1:1: is not JSON; a transcript has .*`ctxpolicy formats`"),
     "scalar": (b"7\n", r"t\.jsonl:1: holds no list of messages; give"),
     "array-of-scalars": (b"[1, 2]\n", r"t\.jsonl:1: holds no list of messages"),
     "object-without-list": (b'{"a": 1}', r"t\.jsonl:1: holds no list of messages"),
