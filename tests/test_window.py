@@ -155,6 +155,36 @@ def test_messages_appended_during_the_call_are_kept() -> None:
     finish(main())
 
 
+def test_what_comes_during_the_call_is_handed_out_by_a_repairing_window_too() -> None:
+    async def main() -> None:
+        slow = Slow()
+        window = opened(
+            [*opening(), *steps(30), {"role": "assistant", "content": "Done."}], summarize=slow, repair="strict"
+        )
+        running = asyncio.create_task(window.aprepare())
+        await slow.asked.wait()
+        window.append(user("Stop. Use staging."))
+        slow.go.set()
+        assert (await running)[-1] == user("Stop. Use staging.")  # and not the words that a repair puts behind "Done."
+
+    finish(main())
+
+
+def test_an_overflow_told_while_a_run_waits_still_counts_for_the_next() -> None:
+    async def main() -> None:
+        slow = Slow()
+        window = opened([*opening(), *steps(30)], summarize=slow)
+        running = asyncio.create_task(window.aprepare())
+        await slow.asked.wait()
+        window.observe_overflow()
+        slow.go.set()
+        before = list(await running)
+        after = await window.aprepare()
+        assert len(str(list(after))) < len(str(before))
+
+    finish(main())
+
+
 def test_a_second_aprepare_waits_for_the_first() -> None:
     async def main() -> None:
         slow = Slow()

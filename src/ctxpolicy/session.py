@@ -62,7 +62,7 @@ class Session:
         self._due: list[int] = []  # positions that the append rules must see again, for want of an archive
         self._notes: list[str] = []
         self._begun: Begun | None = None
-        self._sent: list[Any] | None = None  # what the last run handed out; None: more has come in while it ran
+        self._more = False  # something came in while the last run was under way
 
     def take_over(
         self,
@@ -218,7 +218,7 @@ class Session:
         end = self._view(outcome.items, outcome.tally.copy())
         self._take(outcome, late, begun)
         handed = self._handed(outcome.items, late)
-        self._sent = None if late else handed.messages
+        self._more = bool(late)
         state = self._state(outcome.items, handed.items)
         made = None if self._live else state()
         return Result(
@@ -236,11 +236,11 @@ class Session:
             return self._outgoing.handed
         return Handed(self._joined(items) if late else self.wires(), lambda: items)
 
-    def to_send(self) -> list[Any]:
-        """What the last run handed out, with what came in while it ran. Not to be changed."""
-        if self._outgoing is None:
-            return self.wires()
-        return self._sent if self._sent is not None else self._outgoing.look(self.items)
+    def to_send(self) -> list[Any] | None:
+        """What the last run would hand out now that more has come in while it ran; None where nothing has."""
+        if not self._more:
+            return None
+        return self.wires() if self._outgoing is None else self._outgoing.look(self.items)
 
     def _take(self, outcome: Outcome, late: list[Item], begun: Begun) -> None:
         """Make the outcome the working list, with what came in meanwhile behind it."""

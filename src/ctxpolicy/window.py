@@ -73,7 +73,8 @@ class ManagedWindow:
         self._refused: dict[str, dict[str, Any]] = {}  # by call id: size, limit and rule of the message that asked
         self._lock: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
         self._turn = _Turn()
-        self._overflowed = False
+        self._overflowed = False  # the last list was refused, and none that is shorter has been made since
+        self._shortening = False  # the run under way began after that
         self._linting = bool(os.environ.get("CTXPOLICY_LINT"))
         self.events = Events()
         self.result: Result | None = None
@@ -134,7 +135,8 @@ class ManagedWindow:
     def _start(self) -> Running:
         """The run over the list as it stands."""
         session = self._session
-        return session.start(self._effects, with_last_resort(session.pipeline) if self._overflowed else None)
+        self._shortening = self._overflowed
+        return session.start(self._effects, with_last_resort(session.pipeline) if self._shortening else None)
 
     def _queue(self) -> asyncio.Lock:
         """Where calls of `aprepare` wait for each other; a lock belongs to one event loop, a window does not."""
@@ -148,14 +150,15 @@ class ManagedWindow:
     def _prepared(self, outcome: Outcome) -> list[Any]:
         self.result = result = self._session.finish(outcome)
         self.events.take(result.events)
-        self._overflowed = self._overflowed and outcome.undone
+        if self._shortening and not outcome.undone:
+            self._overflowed = False
         if logger.isEnabledFor(logging.INFO):
             logger.info("%s", _line(result))
         result.messages = Prepared(result.messages)
         if self._linting:
             self._lint(result.messages)
         now = self._session.to_send()
-        return result.messages if len(now) == len(result.messages) else Prepared(now)  # more came in meanwhile
+        return result.messages if now is None else Prepared(now)
 
     def _lint(self, messages: list[Any]) -> None:
         """Log what the provider would refuse in the list that is about to be sent."""

@@ -24,6 +24,10 @@ def codes(text: str) -> list[str]:
     return [finding.code for finding in load_spec(HEAD + text).findings]
 
 
+def test_pins_are_not_summed_where_nothing_caps_one() -> None:
+    assert codes("rules: [{id: e, when: {headroom: {lte: 200000}}, evict: {until: {headroom: {gt: 300000}}}}]\n") == []
+
+
 def evict(when: str, until: str) -> list[str]:
     return codes(f"rules: [{{id: e, when: {when}, evict: {{until: {until}}}}}]\n")
 

@@ -45,7 +45,7 @@ def check(context: Context) -> Iterator[Problem]:
     cap = result_cap(context.spec)
     sizes = [(pin, worst_case(pin, context.limit, cap)) for pin in context.spec.pins]
     capped = {pin.id: size for pin, size in sizes if size is not None}
-    if sum(capped.values()) <= trigger:
+    if not capped or sum(capped.values()) <= trigger:
         return
     largest = max(capped, key=lambda name: capped[name])
     index = next(i for i, pin in enumerate(context.spec.pins) if pin.id == largest)
