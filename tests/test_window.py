@@ -172,7 +172,7 @@ def test_what_comes_during_the_call_is_handed_out_by_a_repairing_window_too() ->
 
 def test_an_overflow_told_while_a_run_waits_still_counts_for_the_next() -> None:
     async def main() -> None:
-        slow = Slow()
+        slow = Slow("")  # no note: that run leaves the list as it is
         window = opened([*opening(), *steps(30)], summarize=slow)
         running = asyncio.create_task(window.aprepare())
         await slow.asked.wait()
