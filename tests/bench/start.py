@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from tempfile import TemporaryDirectory
 
 from tests.bench.measure import Line, at_most, child
 
@@ -40,7 +39,5 @@ def _command(arguments: Sequence[str]) -> str:
 
 def _medians(codes: Sequence[str]) -> list[float]:
     """Median CPU milliseconds of processes that run each of these, in turn after one that writes the bytecode."""
-    with TemporaryDirectory() as folder:
-        kept = [f"sys.pycache_prefix, sys.dont_write_bytecode = {folder!r}, False\n{code}" for code in codes]
-        rounds = [[1000 * child(code)[0] for code in kept] for _ in range(1 + RUNS)]
+    rounds = [[1000 * child(code)[0] for code in codes] for _ in range(1 + RUNS)]
     return [statistics.median(column) for column in zip(*rounds[1:], strict=True)]
