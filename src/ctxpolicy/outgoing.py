@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from operator import is_
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from ctxpolicy.archive.standing import START, behind, fingerprint
 from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.formats.shared import families
 from ctxpolicy.intake import Reading
@@ -79,7 +80,8 @@ class Outgoing:
         self._strict = is_strict(target, reading.format.NAME)
         self._marks = room_for_marks(beside)
         self._last: Repaired | None = None  # but for its cache marks
-        self._records: dict[tuple[int, ...], tuple[Any, Removed]] = {}  # by the ids of those that one stands for
+        self._records: dict[tuple[tuple[int, ...], str], Removed] = {}  # by the ids of those that left, and `left`
+        self._chain: list[tuple[Any, bytes]] = []  # the list handed out last, with its digest up to each message
         self._known: set[Any] = set()  # reasons of events and keys of records, as of the last run
         self.handed: Handed | None = None
 
@@ -109,7 +111,7 @@ class Outgoing:
         """These items as they may be sent."""
         done = self._repaired(items)
         if not done.repairs:
-            self._known, self._records = set(), {}
+            self._known, self._records, self._chain = set(), {}, []
             return Handed(done.messages, lambda: items)
         own = families(item.message for item in items)
         stood = partial(_by_family, own, items)
@@ -157,16 +159,28 @@ class Outgoing:
 
     def _records_of(self, done: Repaired) -> _Records:
         """The records of the repairs; only those of new ones are digested."""
+        self._chain = _chained(done.messages, self._chain)
         seen, self._records = self._records, {}
         found: _Records = []
-        for places, wire in done.changed():
+        for places, at in done.changed():
             gone = [done.given[n] for n in places]
-            key = tuple(map(id, gone))
-            old = seen.get(key)
-            one = old[1] if old is not None and old[0] == wire else record(gone, wire)
-            self._records[key] = (wire, one)
+            left = "" if at is None else self._chain[at][1].hex()
+            key = (tuple(map(id, gone)), left)
+            one = seen.get(key) or record(gone, left)
+            self._records[key] = one
             found.append((places, one))
         return found
+
+
+def _chained(messages: Sequence[Any], last: Sequence[tuple[Any, bytes]]) -> list[tuple[Any, bytes]]:
+    """Messages with the digest of the list up to each; as far as it is the last list, nothing is digested again."""
+    same = list(takewhile(lambda pair: pair[0][0] is pair[1], zip(last, messages, strict=False)))
+    chain = [old for old, _ in same]
+    digest = chain[-1][1] if chain else START
+    for wire in messages[len(chain) :]:
+        digest = behind(digest, fingerprint(wire))
+        chain.append((wire, digest))
+    return chain
 
 
 def _lossy(handed: Handed, event: Event, failure: Failure) -> Handed:
@@ -194,9 +208,11 @@ def _items(done: Repaired, by_family: Callable[[], list[list[Item]]], reading: R
 def _read(place: Place, stood: Sequence[list[Item]], reading: Reading) -> Iterator[Item]:
     before = [item for n in place.of for item in stood[n]]
     meta = {key: value for item in before for key, value in (item.meta or {}).items()}
-    ours = all(item.ours for item in before)
     for message in reading.format.read(place.wire, -1):
-        role = "injected" if ours and message.role == "user" else message.role
+        roles = {item.role for item in before if item.message.role == message.role}
+        role = roles.pop() if len(roles) == 1 else message.role
+        if not before and role == "user":
+            role = "injected"  # a repair put it in
         yield Item(message, role, reading.meter.message(message), 0, 0, meta=meta or None)
 
 

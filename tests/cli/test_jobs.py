@@ -17,6 +17,7 @@ from ctxpolicy.cli import applied, jobs
 
 from .helpers import Run, lines, talk, write
 
+APPLY = [sys.executable, "-m", "ctxpolicy", "apply", "-p", "p.yaml"]
 BIG = {"role": "user", "content": "x" * 5000}
 # Lines: a conversation left as it is, one changed, one refused; one cut off, a blank one; three conversations in one.
 MIXED = (
@@ -106,7 +107,7 @@ def test_no_more_is_read_than_is_worked_on() -> None:
             read.append(number)
             yield number
 
-    for made in jobs.in_order(abs, numbers(), 1, print):
+    for made in jobs.in_order(abs, numbers(), 1, print, here=abs):
         assert len(read) - made < 5
 
 
@@ -119,18 +120,69 @@ def test_a_process_that_dies_is_an_error_and_no_hang(run: Run, monkeypatch: pyte
     assert sorted(os.listdir()) == ["p.yaml", "t.jsonl"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there an interrupt reaches the whole console")
-def test_an_interrupt_leaves_nothing_half_written() -> None:
+def test_what_cannot_be_pickled_is_done_here() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert list(jobs.in_order(len, [[], deep, [1, 2]], 1, print, here=lambda _: -1)) == [0, -1, 2]
+
+
+def test_a_deep_document_is_no_different() -> None:
+    deep: object = "x"
+    for _ in range(900):  # json can read this, but pickle would fail
+        deep = [deep]
+    write(
+        "deep.json", json.dumps([{"role": "user", "content": [{"type": "text", "text": "x", "more": deep}]}], indent=0)
+    )
+    write("t.jsonl", lines(talk(20)))
+    done = [
+        subprocess.run(
+            [*APPLY, "--jobs", number, "deep.json", "t.jsonl", "-o", number], capture_output=True, check=False
+        )
+        for number in "12"
+    ]
+    assert done[0].returncode == 0
+    assert (done[1].returncode, done[1].stderr) == (done[0].returncode, done[0].stderr)
+    for name in ("deep.json", "t.jsonl"):
+        assert Path("2", name).read_bytes() == Path("1", name).read_bytes()
+
+
+def test_an_interrupt_does_not_end_the_processes() -> None:
+    given = [signal.SIGINT] * 3
+    assert list(jobs.in_order(signal.raise_signal, given, 1, print, here=print)) == [None] * 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.parametrize(
+    ("number", "sent", "to", "code"),
+    [("2", "SIGINT", "killpg", 130), ("2", "SIGTERM", "kill", 143), ("1", "SIGTERM", "kill", 143)],
+)
+def test_a_signal_leaves_no_file_and_no_process(number: str, sent: str, to: str, code: int) -> None:
+    returned, said = _ended_at_work(number, sent, to)
+    assert returned == code
+    assert said.endswith("interrupted; no file was left half-written\n")
+    assert not {name for name in os.listdir() if "out.jsonl" in name}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+def test_processes_end_with_the_first() -> None:
+    assert _ended_at_work("2", "SIGKILL", "kill")[0] == -9
+
+
+def _ended_at_work(number: str, sent: str, to: str) -> tuple[int, str]:
+    """Exit code and standard error of a run that got a signal. Nothing that it started is left."""
     write("t.jsonl", lines(talk(1), *[talk(20)] * 3))
-    write("wait.py", "import time\nopen('asked', 'w').write('yes')\ntime.sleep(60)\n")
+    write("wait.py", "import time\nasked = open('asked', 'w')\nprint('yes', file=asked, flush=True)\ntime.sleep(60)\n")
     os.mkfifo("asked")
     asked = os.open("asked", os.O_RDONLY | os.O_NONBLOCK)
-    command = [sys.executable, "-m", "ctxpolicy", "apply", "-p", "p.yaml", "--jobs", "2", "t.jsonl", "-o", "out.jsonl"]
+    command = [*APPLY, "--jobs", number, "t.jsonl", "-o", "out.jsonl"]
     command += ["--summarizer", f"command:{sys.executable} wait.py"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as running:
         select.select([asked, running.stderr], [], [], 30)  # until a summariser is at work, or something went wrong
-        os.killpg(running.pid, signal.SIGINT)
-        said = running.communicate(timeout=30)[1]
+        getattr(os, to)(running.pid, getattr(signal, sent))
+        said = running.communicate(timeout=30)[1]  # until all processes have closed it
+    while text := select.select([asked], [], [], 30)[0] and os.read(asked, 100):
+        assert text == b"yes\n"
+    assert text == b"", "the summariser is still at work"
     os.close(asked)
-    assert (running.returncode, said) == (130, "interrupted; no file was left half-written\n")
-    assert not {name for name in os.listdir() if "out.jsonl" in name}
+    return running.returncode, said

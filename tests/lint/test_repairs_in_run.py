@@ -23,7 +23,7 @@ from ctxpolicy.errors import CtxPolicyError
 from ctxpolicy.lint import level_of, lint
 from ctxpolicy.lint.fix import fix
 from ctxpolicy.marks import END, GO_ON, LEAD, RECORD
-from ctxpolicy.policy.model import Archive
+from ctxpolicy.policy.model import Archive, Match, ReadAs
 from ctxpolicy.result import Event, Result
 from formats.histories import FORMATS, Turn, histories, write
 from formats.policies import tiny
@@ -191,6 +191,59 @@ def test_words_lead_the_calls_of_one_turn() -> None:
     assert tiny(10**6).apply(apart, repair="strict").messages == [said("user", [text("Hi"), text("there")]), apart[2]]
 
 
+def _of_gemini(role: str, words: str, **more: Any) -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": words}], **more}
+
+
+def test_messages_that_are_equal_once_repaired_come_back_each_as_it_was() -> None:
+    given = [
+        _of_gemini("user", "yes", id="u1"),
+        _of_gemini("model", "ok"),
+        _of_gemini("user", "yes", id="u2"),
+        _of_gemini("model", "ok"),
+        _of_gemini("user", "yes"),
+    ]
+    done = tiny(10**6).apply(given, format="gemini", repair="gemini")
+    assert [message.get("id") for message in done.messages] == [None] * 5
+    assert restore(done.messages, done.removed) == given
+
+
+@pytest.mark.parametrize("words", ["yes", GO_ON, LEAD])
+def test_a_conversation_beside_a_repaired_one_in_the_archive_stays_as_it_is(words: str) -> None:
+    archive = MemoryArchive()
+    other = [said("user", "Hello"), said("assistant", "Yes?"), said("user", words)]
+    tiny(10**6).apply([said("assistant", "Yes?")], archive=archive, repair="strict")
+    tiny(10**6).apply(
+        [HI, said("assistant", "Yes?"), said("user", [text("yes"), text("")])], archive=archive, repair="strict"
+    )
+    assert len(archive.records) == 3
+    assert restore(other, archive) == other
+
+
+def test_what_was_repaired_comes_back_behind_what_was_rewritten_later() -> None:
+    """Both what a later run compacts, and what then stands behind a marker."""
+    turns = [said(role, f"{role} {n} " * 30) for n in range(6) for role in ("user", "assistant")]
+    given = [*turns[:2], said("user", [text("yes"), text("")]), *turns[3:], said("user", [text("yes"), text(" ")])]
+    archive = MemoryArchive()
+    fixed = fix(given)
+    archive.put([removed.record() for removed in fixed.removed()])
+    now, policy = fixed.messages, tiny(400)
+    for n in range(4):
+        now = policy.apply([*now, said("assistant", f"No. {n} " * 30), HI], archive=archive).messages
+    assert len(now) < len(given)
+    assert restore(now, archive)[: len(given)] == given
+
+
+def test_a_repair_is_archived_once_as_long_as_what_comes_before_it_stays() -> None:
+    archive = MemoryArchive()
+    live = tiny(10**6).window(archive=archive, repair="strict", messages=[HI, HI])
+    for n in range(5):
+        live.prepare()
+        live.append(said("assistant", f"{n}"))
+        live.append(HI)
+    assert len(archive.records) == 1
+
+
 def test_a_user_message_comes_first_and_last() -> None:
     given = [said("system", "Be kind."), said("assistant", "Hello"), HI, said("assistant", "Yes?")]
     done = tiny(10**6).apply(given, repair="strict")
@@ -209,6 +262,18 @@ def test_a_user_message_comes_first_and_last() -> None:
         "injected",
     ]
     assert tiny(10**6).apply(given, repair="openai-chat").messages == given
+
+
+def test_a_repaired_message_keeps_the_role_that_all_of_it_was_read_as() -> None:
+    policy = tiny(10**6, read_as=(ReadAs(Match(role=("user",), regex=("^<note>",)), "injected"),))
+    given = [HI, said("assistant", "Yes?"), said("user", "<note>1"), said("user", "<note>2")]
+    done = policy.apply(given, meta={0: {"k": 1}}, repair="strict")
+    assert done.state is not None
+    assert done.state["list"]["roles"] == {"2": "injected"}
+    assert "injected" in done.usage.after
+    mixed = policy.apply([*given, HI], meta={0: {"k": 1}}, repair="strict")
+    assert mixed.state is not None
+    assert mixed.state["list"]["roles"] == {}, "words of the user, and counted as such"
 
 
 def test_a_call_in_flight_is_not_answered_for() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ctxpolicy import formats, values
-from ctxpolicy.archive.standing import REFERENCE, parts_of, texts_of, whole
+from ctxpolicy.archive.standing import REFERENCE, START, behind, digests, fingerprint, parts_of, texts_of
 from ctxpolicy.archive.store import Archive, DirectoryArchive, MemoryArchive, Record
 from ctxpolicy.errors import ArchiveError
 from ctxpolicy.formats.detect import format_of
@@ -19,6 +19,7 @@ from ctxpolicy.messages import Message
 from ctxpolicy.result import Removed
 
 _HEX_RUN = re.compile(r"[0-9a-f]{12,}")
+_BEGINNINGS = 8  # as many forms of what stands before a message are followed, where it was rewritten step by step
 Find = Callable[[str, str], Iterable[Record]]
 
 
@@ -45,11 +46,43 @@ class _Piece(msgspec.Struct, frozen=True):
     share: _Share | None = None
 
 
-class _End:
+class _Given(msgspec.Struct, frozen=True):
+    """A wire message still to be looked at, its share as a record gives it, and the repairs undone on the way to it.
+
+    None is undone twice: a forged archive could go round in a circle.
+    """
+
+    wire: Any
+    share: Any = None
+    undone: frozenset[str] = frozenset()
+
+
+class _End(msgspec.Struct, frozen=True):
     """Stands on the stack below the messages of an open record: when it comes up, the record is closed."""
 
-    def __init__(self, key: tuple[str, str]) -> None:
-        self.key = key
+    key: tuple[str, str]
+
+
+class _Next(msgspec.Struct, frozen=True):
+    """Stands on the stack below all that comes of a message: `before` and `behind` are the beginnings of the list as
+    it stands, up to the message and with it.
+    """
+
+    before: tuple[bytes, ...]
+    behind: tuple[bytes, ...]
+    undone: bool = False
+
+    def then(self, now: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """The beginnings for what comes next: the list as it stands, then those in which something was put back.
+
+        Policies rewrite the oldest messages first. So it is enough to put back what stands behind some place, and not
+        every choice of rewritten messages; where more places are rewritten than are followed, the oldest go, but for
+        the one that has everything put back.
+        """
+        if self.undone or now is self.before:
+            return self.behind
+        found = (self.behind[0], *now)
+        return found if len(found) <= _BEGINNINGS else (*found[: _BEGINNINGS - 1], found[-1])
 
 
 def restore(messages: Iterable[Any], archive: Archive | str | os.PathLike[str] | Iterable[Removed]) -> list[Any]:
@@ -57,8 +90,9 @@ def restore(messages: Iterable[Any], archive: Archive | str | os.PathLike[str] |
 
     `archive` is what was given to the run (a directory or an archive), or `Result.removed`. A message is replaced only
     by a record whose reference it names and whose `left` is the digest of all its text, so a quoted or forged marker
-    restores nothing; a repaired message, which names none, only where all of it stands. What is put back is looked at
-    in turn, as deep as it goes; parts of one wire message that left apart are joined again. Do not edit what comes from
+    restores nothing; a repaired message, which names none, only where all of it stands behind all that it was made
+    behind. What is put back is looked at in turn, as deep as it goes; parts of one wire message that left apart are
+    joined again. Do not edit what comes from
     an archive in memory or from `Result.removed`: it is still theirs.
 
     Raises ArchiveError when the archive cannot be read, or is not there although the list needs it. What an archive
@@ -70,7 +104,7 @@ def restore(messages: Iterable[Any], archive: Archive | str | os.PathLike[str] |
         _need_none(restored, archive)
     known: set[str] = set()
     # Parts that left apart may, joined again, be a message that had been repaired.
-    while fresh := {left for wire in restored if (left := _whole(wire)) is not None and _repair(left, find)} - known:
+    while fresh := {left for left in digests(restored) if _repair(left, find)} - known:
         known |= fresh
         restored = _put_back(restored, find)
     return restored
@@ -86,63 +120,56 @@ def _need_none(messages: Sequence[Any], missing: str | os.PathLike[str]) -> None
 
 def _put_back(messages: Iterable[Any], find: Find) -> list[Any]:
     restored: list[_Piece] = []
-    stack: list[_Piece | _End] = _pieces(_unrepaired(((message, None) for message in messages), find))
+    stack: list[_Given | _Piece | _End | _Next] = []
+    stack += [_Given(wire) for wire in messages][::-1]
     open_records: set[tuple[str, str]] = set()
+    before: tuple[bytes, ...] = (START,)  # digests of what may have stood before the message on top
     while stack:
-        piece = stack.pop()
-        if isinstance(piece, _End):
-            open_records.discard(piece.key)
-            continue
-        record = record_of(piece.message, find, open_records)
-        if record is None:
-            restored.append(piece)
-            continue
-        key = (record["ref"], record["left"])
-        open_records.add(key)
-        stack.append(_End(key))
-        removed = record["removed"]
-        shares = record.get("parts") or [None] * len(removed)
-        stack += _pieces(_unrepaired(zip(removed, shares, strict=False), find))
+        top = stack.pop()
+        if isinstance(top, _End):
+            open_records.discard(top.key)
+        elif isinstance(top, _Next):
+            before = top.then(before)
+        elif isinstance(top, _Given):
+            stack += _looked_at(top, before, find)
+        elif (record := record_of(top.message, find, open_records)) is None:
+            restored.append(top)
+        else:
+            key = (record["ref"], record["left"])
+            open_records.add(key)
+            removed = record["removed"]
+            shares = record.get("parts") or [None] * len(removed)
+            stack.append(_End(key))
+            stack += [_Given(wire, share) for wire, share in zip(removed, shares, strict=False)][::-1]
     return _united(restored)
 
 
-def _unrepaired(messages: Iterable[tuple[Any, Any]], find: Find) -> Iterator[tuple[Any, Any]]:
-    """Messages with their shares, as they stood before they were repaired for a provider.
-
-    None is undone twice on the way to one message: a forged archive could go round in a circle.
-    """
-    stack = [(wire, share, frozenset[str]()) for wire, share in messages][::-1]
-    while stack:
-        wire, share, undone = stack.pop()
-        left = None if share else _whole(wire)
-        record = None if left is None or left in undone else _repair(left, find)
-        if left is None or record is None:
-            yield wire, share
-        else:
-            stack += [(before, None, undone | {left}) for before in reversed(record["removed"])]
+def _looked_at(given: _Given, before: tuple[bytes, ...], find: Find) -> Iterator[_Given | _Piece | _Next]:
+    """What comes on the stack for a message: what it was before it was repaired for a provider, else its parts."""
+    own = fingerprint(given.wire)
+    following = tuple(behind(digest, own) for digest in before)
+    for left in () if given.share else map(bytes.hex, following):
+        if left not in given.undone and (record := _repair(left, find)) is not None:
+            yield _Next(before, following, undone=True)
+            undone = given.undone | {left}
+            yield from (_Given(wire, None, undone) for wire in reversed(record["removed"]))
+            return
+    yield _Next(before, following)
+    yield from _pieces(given)
 
 
 def _repair(left: str, find: Find) -> Record | None:
-    """The record of a repair that left this message."""
+    """The record of a repair that left this beginning of a list."""
     return next(iter(find("", left)), None)
 
 
-def _whole(wire: Any) -> str | None:
-    try:
-        return whole(wire)
-    except (TypeError, ValueError, RecursionError):  # what is no JSON was never archived
-        return None
-
-
-def _pieces(messages: Iterable[tuple[Any, Any]]) -> list[_Piece | _End]:
-    """Messages as pieces, the first on top. Beside each stands its share as a record gives it, or None."""
-    pieces: list[_Piece | _End] = []
-    for wire, given in messages:
-        wires = [part.wire for part in parts_of(wire)] or [wire]
-        whole = _Whole(wire, len(wires))
-        for n, part in enumerate(wires):
-            pieces.append(_Piece(part, whole, _Share(given[0], given[1] + n, given[2]) if given else None))
-    return pieces[::-1]
+def _pieces(given: _Given) -> list[_Piece]:
+    """A message as pieces, the first on top."""
+    wires = [part.wire for part in parts_of(given.wire)] or [given.wire]
+    whole, share = _Whole(given.wire, len(wires)), given.share
+    return [
+        _Piece(part, whole, _Share(share[0], share[1] + n, share[2]) if share else None) for n, part in enumerate(wires)
+    ][::-1]
 
 
 def _united(pieces: Sequence[_Piece]) -> list[Any]:

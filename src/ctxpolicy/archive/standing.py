@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ctxpolicy import formats
 from ctxpolicy.errors import TranscriptInvalid
 from ctxpolicy.formats.detect import format_of
 from ctxpolicy.messages import Message
-from ctxpolicy.values import canonical, sha256
+from ctxpolicy.values import canonical
 
 REFERENCE = re.compile(r"[0-9a-f]{12}")
+START = b""  # the digest of an empty list
 
 
 def parts_of(wire: Any) -> Sequence[Message]:
@@ -50,9 +52,26 @@ def standing(wire: Any, ref: str = "") -> str:
     return left_in(seen[0], ref) if len(seen) == 1 else ""
 
 
-def whole(wire: Any) -> str:
-    """The digest by which a repaired message is known again: SHA-256 over its canonical JSON.
+def fingerprint(wire: Any) -> bytes:
+    """SHA-256 over the canonical JSON of a message; nothing for what is no JSON, which is never archived."""
+    try:
+        return hashlib.sha256(canonical(wire)).digest()
+    except (TypeError, ValueError, RecursionError):
+        return b""
 
-    It names no reference, so it must stand exactly as it was made.
+
+def behind(before: bytes, own: bytes) -> bytes:
+    """The digest of a list one message longer: SHA-256 over the digest so far and the message's fingerprint.
+
+    By it a repaired message is known again. It names no reference, and others may be equal to it, so it must stand
+    exactly as it was made, behind exactly what it was made behind.
     """
-    return sha256(canonical(wire))
+    return hashlib.sha256(before + own).digest()
+
+
+def digests(wires: Iterable[Any]) -> Iterator[str]:
+    """The digest (hex) of the list up to each message, that one included: the `left` of a repaired one."""
+    digest = START
+    for wire in wires:
+        digest = behind(digest, fingerprint(wire))
+        yield digest.hex()

@@ -10,8 +10,11 @@ import contextlib
 import difflib
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -39,6 +42,7 @@ COMMANDS = {
     "explain-code": "Say what a code means, with a bad and a good example.",
 }
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+TERMINATED = 143  # 128 + SIGTERM
 PIPE_CLOSED = 141  # 128 + SIGPIPE
 INTERNAL = 3
 
@@ -86,20 +90,50 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         _never_fail_to_print()
+        with _termination_interrupts():
+            code = self._code(ctx)
+        ctx.exit(code)
+
+    def _code(self, ctx: click.Context) -> int:
         try:
-            code = super().invoke(ctx)
+            code: int = super().invoke(ctx) or 0
             sys.stdout.flush()  # here, where a closed pipe can still be handled
         except (click.ClickException, click.exceptions.Exit):
             raise
         except BrokenPipeError:
             _abandon_stdout()
             code = PIPE_CLOSED
-        except (KeyboardInterrupt, click.Abort):
+        except (KeyboardInterrupt, click.Abort) as interrupt:
             click.echo("interrupted; no file was left half-written", err=True)
-            code = INTERRUPTED
+            code = TERMINATED if isinstance(interrupt, _Terminated) else INTERRUPTED
         except Exception as error:  # noqa: BLE001 - the one place where what goes wrong becomes a line and a code
             code = _report(error, debug=ctx.meta.get("ctxpolicy.debug", False))
-        ctx.exit(code or 0)
+        return code
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came."""
+
+
+@contextlib.contextmanager
+def _termination_interrupts() -> Iterator[None]:
+    """While a command runs SIGTERM is like Ctrl-C, so that it leaves no process and no file behind.
+
+    Where something else decides about signals (another thread, a program that calls this one), nothing changes.
+    """
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _terminate(*_: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # `timeout` sends it twice: the second must not stop the cleaning up
+    raise _Terminated
 
 
 def _report(error: Exception, *, debug: bool) -> int:

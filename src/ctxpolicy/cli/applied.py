@@ -118,6 +118,7 @@ def _has_summariser(chosen: Setup) -> bool:
 # Several processes. Each makes its own run of the order, takes batches of pieces and gives back what became of them.
 
 _Batch = list[Placed]
+_Done = tuple[list[tuple[int, Finished]], Account]
 _worker: Run  # of a process that `_begin` made ready
 
 
@@ -125,8 +126,11 @@ def in_processes(processes: int, order: Order, run: Run) -> Each:
     """Pieces finished by processes; what they did is added to the account of `run`."""
     run.setup.policy.window(summarize=run.setup.summarize, archive=False)  # logs which summarisers cannot be used
 
+    def here(batch: _Batch) -> _Done:
+        return _finished(run, batch), Account()  # what it did is in the account of `run` already
+
     def each(placed: Iterator[Placed]) -> Iterator[tuple[int, Finished]]:
-        for finished, account in in_order(_work, _batches(placed), processes, _begin, order):
+        for finished, account in in_order(_work, _batches(placed), processes, _begin, order, here=here):
             run.account.add(account)
             yield from finished
 
@@ -157,7 +161,10 @@ def _begin(order: Order) -> None:
     _worker = Run(order)
 
 
-def _work(batch: _Batch) -> tuple[list[tuple[int, Finished]], Account]:
+def _work(batch: _Batch) -> _Done:
     _worker.account = Account()
-    finished = [(number, one) for number, piece in batch for one in _worker.finish(piece)]
-    return finished, _worker.account
+    return _finished(_worker, batch), _worker.account
+
+
+def _finished(run: Run, batch: _Batch) -> list[tuple[int, Finished]]:
+    return [(number, one) for number, piece in batch for one in run.finish(piece)]

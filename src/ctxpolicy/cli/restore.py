@@ -10,7 +10,7 @@ import click
 
 from ctxpolicy.archive import Archive, DirectoryArchive
 from ctxpolicy.archive.restoring import finder, restore
-from ctxpolicy.archive.standing import whole
+from ctxpolicy.archive.standing import digests
 from ctxpolicy.archive.unresolved import unresolved
 from ctxpolicy.cli.inputs import inputs_argument
 from ctxpolicy.cli.options import Place, targets
@@ -73,14 +73,14 @@ class _Run:
 
     def __call__(self, conversation: Conversation) -> Sequence[Any]:
         messages = restore(conversation.messages, self._archive)
-        own, stay = set(map(id, conversation.messages)), set(map(id, messages))
+        own = set(map(id, conversation.messages))
         self.before += len(conversation.messages)
         self.after += len(messages)
         self.put_back += sum(id(message) not in own for message in messages)
-        self.added += sum(self._is_added(message) for message in conversation.messages if id(message) not in stay)
+        self.added += sum(map(self._is_added, digests(conversation.messages)))
         self.left += unresolved(messages)
         return messages
 
-    def _is_added(self, message: Any) -> bool:
-        """Whether a message that was taken out stood for none: a repair had put it in."""
-        return any(not record["removed"] for record in self._find("", whole(message)))
+    def _is_added(self, digest: str) -> bool:
+        """Whether the last message of the list with this digest stood for none: a repair had put it in."""
+        return any(not record["removed"] for record in self._find("", digest))

@@ -45,7 +45,7 @@ def repaired(
     if settled is not None:
         return Repaired(messages, [*settled.places, *places], [*settled.repairs, *repairs])
     if not places:
-        return Repaired(messages, [Place(wire, (n,)) for n, wire in enumerate(messages)], [])
+        return Repaired(messages, [Place(wire, (n,)) for n, wire in enumerate(messages)], [], refused=True)
     return Repaired(messages, places, repairs)
 
 

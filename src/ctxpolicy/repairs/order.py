@@ -62,6 +62,8 @@ def _merged(a: dict[str, Any], b: dict[str, Any], after_record: bool) -> dict[st
         return None
     key = blocks_key(a)
     first, last = a.get(key) or "", b.get(key) or ""
+    if not (isinstance(first, (str, list)) and isinstance(last, (str, list))):
+        return None  # what is no content stays for `lint` to tell
     end = END if after_record and not _is_record(b) else ""
     if isinstance(first, str) and isinstance(last, str):
         return {**b, key: "\n\n".join(filter(None, (first, end, last)))}
@@ -110,10 +112,10 @@ def _lead(places: list[Place], format: Format, note: Note) -> None:
 def _trail(places: list[Place], format: Format, note: Note) -> None:
     """Put a user message behind what the assistant said last, unless a call of that turn waits for its result."""
     for place in reversed(places):
-        said = _read(format, place)
-        if said.calls:
+        said = format.read(place.wire, 0)  # several messages, where it holds late results of server tools
+        if any(message.calls for message in said):
             return
-        if said.role != "assistant":
+        if said[-1].role != "assistant":
             break
     if places and _read(format, places[-1]).role == "assistant":
         note(_TRAILS.get(format.NAME, "X-07"), places[-1].of[0], "put a user message after it")

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from ctxpolicy.formats import Format
-from ctxpolicy.formats.shared import blocks_key, joined
+from ctxpolicy.formats.shared import as_text, blocks_key, joined, kind_of
 from ctxpolicy.items import Item
-from ctxpolicy.messages import Message
+from ctxpolicy.messages import Call, Message
 from ctxpolicy.repairs.model import Note, Place
 from ctxpolicy.repairs.scrub import Scrubbed
 from ctxpolicy.units import Structure, segment
@@ -47,18 +47,21 @@ def pair(format: Format, read: Sequence[tuple[int, Scrubbed]], note: Note) -> li
 
 def _is_plain(messages: Iterable[Message]) -> bool:
     """True for a list in which nothing stands between calls and all their results: no structure need be looked for."""
-    waiting: list[str | None] = []
+    waiting: list[str] = []
+    before = ""
     for message in messages:
         if message.role == "assistant":
-            if message.result_of is not None or (waiting and not message.follows):
+            goes_on = message.follows and before == "assistant"
+            if message.result_of is not None or (waiting and not goes_on):
                 return False
-            waiting += [call.id for call in message.calls]
+            waiting += map(_id, message.calls)
         elif message.role == "tool":
             if message.result_of not in waiting:
                 return False
             waiting.remove(message.result_of)
         elif waiting:
             return False
+        before = message.role
     return not waiting
 
 
@@ -73,7 +76,7 @@ class _Pairing:
         """One result for each call, right after its turn. False where nothing was to do."""
         found = self._structure()
         given_up = self._given_up(found)
-        if not (found.orphans or found.doubles or found.crossed or given_up):
+        if not (found.orphans or found.doubles or given_up or self._apart(found)):
             return False
         self._remove(found)
         self._move(self._structure())
@@ -96,26 +99,29 @@ class _Pairing:
 
     def _move(self, found: Structure) -> None:
         """Put results that stand apart from their calls right after the turn that made these."""
-        apart = {found.head[i] for i in range(len(self.list)) if self._is_apart(found, i)} if found.crossed else ()
+        apart = self._apart(found)
         moved: dict[int, list[Part]] = {}
         gone: set[int] = set()
-        for head in sorted(apart):
+        for head in dict.fromkeys(found.head[i] for i in apart):
             for i in found.unit(head):
-                result_of = self.list[i].message.result_of
                 if self.list[i].message.role == "tool":
-                    calls = (j for j in found.unit(head) if j < i and _calls(self.list[j].message, result_of))
-                    moved.setdefault(self._turn_end(max(calls)), []).append(self.list[i])
+                    moved.setdefault(self._turn_end(self._caller(found, i)), []).append(self.list[i])
                     gone.add(i)
-                    self._note("apart", self.list[i], "moved a tool result to its call")
+        for i in apart:  # the other results of their turns only stay in the order in which they came
+            self._note("apart", self.list[i], "moved a tool result to its call")
         self.list = [
             p for i, part in enumerate(self.list) for p in (*(() if i in gone else (part,)), *moved.get(i, ()))
         ]
 
-    def _is_apart(self, found: Structure, position: int) -> bool:
-        """True for a result with something else between it and its call."""
-        head = found.head[position]
-        is_result = self.list[position].message.role == "tool"
-        return is_result and any(found.head[j] != head for j in range(head, position))
+    def _apart(self, found: Structure) -> list[int]:
+        """Results with something else between them and the turn that made their calls."""
+        answers = (i for i, part in enumerate(self.list) if part.message.role == "tool" and found.head[i] != i)
+        return [i for i in answers if i > self._results_end(found, self._caller(found, i))]
+
+    def _caller(self, found: Structure, position: int) -> int:
+        """The last message before a result that makes its call."""
+        result_of = self.list[position].message.result_of
+        return max(i for i in found.unit(position) if i < position and _calls(self.list[i].message, result_of))
 
     def _answer(self, found: Structure) -> None:
         """Give every call that will not be answered any more a result that says so."""
@@ -123,31 +129,50 @@ class _Pairing:
         for head in self._given_up(found):
             unit = found.unit(head)
             done = [self.list[i].message.result_of for i in unit if self.list[i].message.role == "tool"]
-            last = max(unit) if done else self._turn_end(head)
             for i in unit:
-                for call in self.list[i].message.calls:
-                    if call.id in done:
-                        done.remove(call.id)
-                    elif self.list[i].message.role == "assistant" and call.id is not None:
-                        wire = self._format.result(self.list[i].message, call, NO_RESULT)
-                        made = msgspec.structs.replace(self._format.read(wire, 0)[0], result_of=call.id)
-                        added.setdefault(last, []).append(Part(made, self.list[i].place, made=True))
-                        self._note("dead", self.list[i], f"answered the call of {call.tool}")
+                part = self.list[i]
+                for call in part.message.calls:
+                    if _id(call) in done:
+                        done.remove(_id(call))
+                    elif _may_answer(part.message, call) and self._is_over(found, i):
+                        added.setdefault(self._results_end(found, i), []).append(self._made(part, call))
+                        self._note("dead", part, f"answered the call of {call.tool}")
         self.list = [p for i, part in enumerate(self.list) for p in (part, *added.get(i, ()))]
 
-    def _given_up(self, found: Structure) -> list[int]:
-        """Units with dead calls, and the last one where its results are in, or the list goes on with something else."""
-        return sorted({*found.dead, *(head for head in found.outstanding if self._is_over(found, head))})
+    def _made(self, part: Part, call: Call) -> Part:
+        wire = self._format.result(part.message, call, NO_RESULT)
+        made = msgspec.structs.replace(self._format.read(wire, 0)[0], result_of=call.id)
+        return Part(made, part.place, made=True)
 
-    def _is_over(self, found: Structure, head: int) -> bool:
-        results = (self.list[i].message for i in found.unit(head) if self.list[i].message.role == "tool")
-        return any(other != head for other in found.head[head:]) or any(map(_is_in_user_message, results))
+    def _given_up(self, found: Structure) -> list[int]:
+        """Units with calls that nothing has answered and nothing will."""
+        waiting = sorted({*found.dead, *found.outstanding})
+        return [head for head in waiting if any(self._is_over(found, i) for i in found.unit(head))]
+
+    def _is_over(self, found: Structure, position: int) -> bool:
+        """True for calls after which the list goes on with something else than results, or whose results, which a
+        format has in one message, are in.
+        """
+        if not self.list[position].message.calls:
+            return False
+        end, last = self._turn_end(position), self._results_end(found, position)
+        return last + 1 < len(self.list) or any(_is_in_user_message(p.message) for p in self.list[end + 1 : last + 1])
 
     def _turn_end(self, position: int) -> int:
         """The last message of the assistant turn that goes on from here."""
         while position + 1 < len(self.list) and self._goes_on(position + 1):
             position += 1
         return position
+
+    def _results_end(self, found: Structure, position: int) -> int:
+        """The last result of the turn that calls here; where it has none, its own last message."""
+        last = self._turn_end(position)
+        while last + 1 < len(self.list) and self._is_result_of(found, found.head[position], last + 1):
+            last += 1
+        return last
+
+    def _is_result_of(self, found: Structure, head: int, position: int) -> bool:
+        return found.head[position] == head and self.list[position].message.role == "tool"
 
     def _goes_on(self, position: int) -> bool:
         message = self.list[position].message
@@ -175,8 +200,29 @@ def _belong_together(a: Part, b: Part) -> bool:
     return _is_in_user_message(a.message) and _is_in_user_message(b.message)
 
 
+def _id(call: Call) -> str:
+    """The id as results give it: nothing where there is none."""
+    return call.id or ""
+
+
 def _calls(message: Message, call_id: str | None) -> bool:
-    return any(call.id == call_id for call in message.calls)
+    return any(_id(call) == call_id for call in message.calls)
+
+
+def _may_answer(message: Message, call: Call) -> bool:
+    """True for a call of the assistant that has an id, and that the provider does not run itself."""
+    return message.role == "assistant" and bool(call.id) and not _is_served(message.wire, _id(call))
+
+
+def _is_served(wire: dict[str, Any], call_id: str) -> bool:
+    """True for a call that the provider runs: `execution: server` or a container of Responses, the server tools and
+    MCP of Anthropic.
+    """
+    if wire.get("execution") == "server" or kind_of(wire.get("environment")) not in (None, "local"):
+        return True
+    content = wire.get("content")
+    blocks: list[Any] = content if isinstance(content, list) else [content]
+    return any((kind_of(b) or "").endswith("_tool_use") and as_text(b.get("id")) == call_id for b in blocks)
 
 
 def _is_in_user_message(message: Message) -> bool:
