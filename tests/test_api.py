@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -476,3 +477,16 @@ def test_a_resumed_window_for_another_model() -> None:
     resumed = policy().resume(window.dump(), window=20_000)
     assert resumed.pressure() == window.pressure()
     assert resumed.prepare() == SESSION
+
+
+def test_what_came_after_the_last_answer_stays_when_the_answer_has_left() -> None:
+    rules = [
+        {"id": f"evict{n}", "when": {"pressure": {"gt": 0.2}}, "evict": {"until": {"pressure": {"lt": 0.1}}}}
+        for n in "12"
+    ]
+    made = ctxpolicy.loads(json.dumps({"version": 1, "pins": [], "rules": rules, "budget": {"window": 400}}))
+    order = {"role": "system", "content": "From now on, answer in French. " * 4}
+    messages = [user("Hello."), {"role": "assistant", "content": "word " * 200}, order, user("Go on.")]
+    outcome = made.apply(messages)
+    assert outcome.messages[-2:] == [order, user("Go on.")]
+    assert made.apply(messages, state=outcome.state).messages == outcome.messages

@@ -170,11 +170,13 @@ def live_tail(items: Sequence[Item], structure: Structure) -> bytearray:
     """1 for every position the model has not answered yet.
 
     Everything after the last assistant message; that message's whole unit if it has calls; every unit with an
-    outstanding result. Without an assistant message: everything but system messages.
+    outstanding result. Without an assistant message: everything but system messages, and behind the first marker or
+    summary of ours those as well, for it stands for the answers that have left.
     """
     last = structure.last_assistant
     if last < 0:
-        return bytearray(item.role not in ("system", "developer") for item in items)
+        ours = min((i for i, item in enumerate(items) if item.ours is not None), default=len(items))
+        return bytearray(i > ours or item.role not in ("system", "developer") for i, item in enumerate(items))
     live = bytearray(len(items))
     for i in range(last + 1, len(items)):
         live[i] = 1

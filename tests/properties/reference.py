@@ -159,7 +159,8 @@ class Reference:
     def live(self) -> set[int]:
         answers = [i for i, m in enumerate(self.items) if m.seen.role == "assistant"]
         if not answers:
-            return {i for i, m in enumerate(self.items) if m.role not in ("system", "developer")}
+            ours = min((i for i, m in enumerate(self.items) if m.ours), default=len(self.items))
+            return {i for i, m in enumerate(self.items) if i > ours or m.role not in ("system", "developer")}
         last = answers[-1]
         found = set(range(last + 1, len(self.items)))
         for i in answers:
