@@ -485,7 +485,7 @@ def test_what_came_after_the_last_answer_stays_when_the_answer_has_left() -> Non
         for n in "12"
     ]
     made = ctxpolicy.loads(json.dumps({"version": 1, "pins": [], "rules": rules, "budget": {"window": 400}}))
-    order = {"role": "system", "content": "From now on, answer in French. " * 4}
+    order = {"role": "system", "content": "From now on, answer in French. " * 12}
     messages = [user("Hello."), {"role": "assistant", "content": "word " * 200}, order, user("Go on.")]
     outcome = made.apply(messages)
     assert outcome.messages[-2:] == [order, user("Go on.")]
