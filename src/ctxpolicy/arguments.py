@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from ctxpolicy.errors import CtxPolicyError, TranscriptInvalid
 
@@ -12,16 +12,16 @@ Metas = Sequence[Mapping[str, Any] | None] | Mapping[int, Mapping[str, Any]] | N
 
 def message_list(messages: Any) -> Sequence[Any]:
     """A list of messages. Raises TranscriptInvalid for anything else."""
-    if not _is_list(messages):
-        raise TranscriptInvalid(f"the messages are {_kind(messages)}; give them in a list")
-    return messages  # type: ignore[no-any-return]
+    if _is_list(messages):
+        return messages
+    raise TranscriptInvalid(f"the messages are {_kind(messages)}; give them in a list")
 
 
 def tool_list(tools: Any) -> Sequence[Any] | None:
     """The schemas of the tools sent along, None where they are not known. Raises CtxPolicyError for anything else."""
-    if tools is not None and not _is_list(tools):
-        raise CtxPolicyError(f"tools= is {_kind(tools)}; give the list of schemas that is sent along, or None")
-    return tools  # type: ignore[no-any-return]
+    if tools is None or _is_list(tools):
+        return tools
+    raise CtxPolicyError(f"tools= is {_kind(tools)}; give the list of schemas that is sent along, or None")
 
 
 def window_size(window: Any) -> int:
@@ -54,7 +54,7 @@ def metas(meta: Metas, size: int) -> list[Mapping[str, Any] | None] | None:
     return [meta_of(one) for one in meta]
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
 
 
